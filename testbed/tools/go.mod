@@ -1,0 +1,3 @@
+module fitout.dev/testbed/tools
+
+go 1.26.0
