@@ -1,0 +1,269 @@
+//! A real Kubernetes, started in seconds.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use crate::audit::AuditLog;
+use crate::control_plane::{self, AUDIT_POLICY};
+use crate::pki::Pki;
+use crate::{Bed, Client, Etcd, Front, KubeVersion, Node, Process, Tool};
+
+/// What to start. The default is the newest Kubernetes without a node, with an etcd of its own.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The Kubernetes version.
+    pub version: KubeVersion,
+    /// With a real node, on which pods run. See [`crate::pods_cannot_run`].
+    pub node: bool,
+    /// With the controller manager and the scheduler: without them nothing is collected, counted or scheduled, and a
+    /// deleted namespace stays.
+    pub controllers: bool,
+    /// More than one are reached through one address, in turn.
+    pub api_servers: u16,
+    /// An etcd to share; otherwise it gets its own.
+    pub etcd: Option<Etcd>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { version: KubeVersion::NEWEST, node: false, controllers: true, api_servers: 1, etcd: None }
+    }
+}
+
+/// A running cluster. Dropping it ends it and removes all it made.
+///
+/// The order of the fields is the order in which they go: first those who talk, last the directory.
+pub struct Cluster {
+    node: Option<Node>,
+    controllers: Vec<Process>,
+    _front: Option<Front>,
+    api_servers: Vec<ApiServer>,
+    etcd: Etcd,
+    client: Client,
+    pki: Pki,
+    spec: Spec,
+    bed: Bed,
+}
+
+struct ApiServer {
+    version: KubeVersion,
+    port: u16,
+    process: Option<Process>,
+}
+
+const READY: Duration = Duration::from_mins(1);
+
+impl Cluster {
+    /// Starts one and waits until it is ready: its API answers, and its node, if it has one, takes pods.
+    pub fn start(spec: Spec) -> Result<Self> {
+        let mut bed = Bed::claim()?;
+        let link = if spec.node { Some(Node::connect(&mut bed)?) } else { None };
+        let address = if spec.node { bed.slot().host() } else { bed.slot().loopback() };
+        let etcd = spec.etcd.clone().map_or_else(|| Etcd::start_in(&bed), Ok)?;
+        bed.write("audit-policy.yaml", AUDIT_POLICY)?;
+        let ports: Vec<u16> = (0..spec.api_servers).map(|index| 6443 + index).collect();
+        let front = match ports[..] {
+            [_] => None,
+            _ => Some(Front::start(address, &ports)?),
+        };
+        let server = format!("https://{address}:{}", front.as_ref().map_or(6443, Front::port));
+        let pki = Pki::create(&bed, &server)?;
+        let admin = pki.identity("kubernetes-admin", Some("system:masters"))?;
+        let client = Client::new(server, &pki.authority(), &admin)?;
+        let api_servers = ports.iter().map(|&port| ApiServer { version: spec.version, port, process: None }).collect();
+        let mut cluster =
+            Self { node: None, controllers: vec![], _front: front, api_servers, etcd, client, pki, spec, bed };
+        for index in 0..cluster.api_servers.len() {
+            cluster.launch_api_server(index)?;
+        }
+        for index in 0..cluster.api_servers.len() {
+            cluster.await_api_server(index)?;
+        }
+        // Not earlier: they would only take the processor from those they wait for.
+        cluster.launch_controllers()?;
+        if let Some(link) = link {
+            cluster.node = Some(Node::start(link, &cluster.bed, &cluster.client)?);
+        }
+        Ok(cluster)
+    }
+
+    /// Requests as its administrator.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The administrator's kubeconfig file.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.bed.dir().join("admin.kubeconfig")
+    }
+
+    /// A kubeconfig file for a user, who has no rights but those that are granted to this name or group.
+    pub fn kubeconfig_for(&self, user: &str, group: Option<&str>) -> Result<PathBuf> {
+        let name = format!("user-{}", user.replace(['/', ':'], "-"));
+        self.pki.write_kubeconfig(&self.bed, &name, user, group)?;
+        Ok(self.bed.dir().join(format!("{name}.kubeconfig")))
+    }
+
+    /// `kubectl`, of the version the cluster was started as.
+    pub fn kubectl(&self) -> Tool {
+        let program = self.bed.programs().kubebox(self.spec.version);
+        Tool::new(program, &["kubectl"], &self.kubeconfig(), self.bed.dir())
+    }
+
+    /// Helm.
+    pub fn helm(&self) -> Tool {
+        Tool::new(self.bed.programs().helm(), &[], &self.kubeconfig(), self.bed.dir())
+    }
+
+    /// Its node, if it was started with one.
+    pub fn node(&self) -> Option<&Node> {
+        self.node.as_ref()
+    }
+
+    /// Its directory and addresses.
+    pub fn bed(&self) -> &Bed {
+        &self.bed
+    }
+
+    /// What its API servers have been asked, from the beginning.
+    pub fn audit(&self) -> AuditLog {
+        AuditLog::new((0..self.api_servers.len()).map(|index| PathBuf::from(self.audit_path(index))).collect())
+    }
+
+    /// A fresh namespace, for a test that shares the cluster with others.
+    pub fn namespace(&self, prefix: &str) -> Result<String> {
+        static COUNT: AtomicU32 = AtomicU32::new(1);
+        let name = format!("{prefix}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        self.client.create("/api/v1/namespaces", &json!({ "metadata": { "name": name } }))?;
+        Ok(name)
+    }
+
+    /// What `/version` says.
+    pub fn version(&self) -> Result<Value> {
+        self.client.get("/version")
+    }
+
+    /// The memory of its processes on the host, in bytes. See [`Process::memory`].
+    pub fn memory(&self) -> Result<u64> {
+        let servers = self.api_servers.iter().filter_map(|server| server.process.as_ref());
+        servers.chain(&self.controllers).chain([self.etcd.process()]).map(Process::memory).sum()
+    }
+
+    /// Ends an API server as an administrator would.
+    pub fn stop_api_server(&mut self, index: usize) -> Result<()> {
+        self.api_servers[index].process.take().map_or(Ok(()), Process::stop)
+    }
+
+    /// Ends an API server at once.
+    pub fn kill_api_server(&mut self, index: usize) {
+        if let Some(process) = self.api_servers[index].process.take() {
+            process.kill();
+        }
+    }
+
+    /// Starts an API server that was stopped or killed, and waits until it is ready.
+    pub fn start_api_server(&mut self, index: usize) -> Result<()> {
+        self.launch_api_server(index)?;
+        self.await_api_server(index)
+    }
+
+    /// Stops an API server and starts it again.
+    pub fn restart_api_server(&mut self, index: usize) -> Result<()> {
+        self.stop_api_server(index)?;
+        self.start_api_server(index)
+    }
+
+    /// Freezes an API server: its connections stay open and nothing is answered.
+    pub fn freeze_api_server(&self, index: usize) -> Result<()> {
+        self.api_servers[index].process.as_ref().context("the API server is not running")?.freeze()
+    }
+
+    /// Lets a frozen API server run on.
+    pub fn thaw_api_server(&self, index: usize) -> Result<()> {
+        self.api_servers[index].process.as_ref().context("the API server is not running")?.thaw()
+    }
+
+    /// Restarts one API server as another Kubernetes version, on the same data: in the middle of a rolling upgrade
+    /// the others are still what they were.
+    pub fn switch_api_server(&mut self, index: usize, version: KubeVersion) -> Result<()> {
+        self.stop_api_server(index)?;
+        self.api_servers[index].version = version;
+        self.start_api_server(index)
+    }
+
+    /// Moves the whole control plane to another Kubernetes version, on the same data.
+    pub fn switch(&mut self, version: KubeVersion) -> Result<()> {
+        self.controllers.clear();
+        for index in 0..self.api_servers.len() {
+            self.switch_api_server(index, version)?;
+        }
+        self.spec.version = version;
+        self.launch_controllers()
+    }
+
+    /// Lets it run when this program ends, to be found again by this name.
+    pub fn keep(mut self, name: &str) -> Result<()> {
+        self.bed.keep(name)?;
+        self.controllers.into_iter().for_each(Process::leave);
+        self.api_servers.into_iter().filter_map(|server| server.process).for_each(Process::leave);
+        self.etcd.leave();
+        if let Some(node) = self.node {
+            node.leave();
+        }
+        Ok(())
+    }
+
+    fn address(&self) -> Ipv4Addr {
+        if self.spec.node { self.bed.slot().host() } else { self.bed.slot().loopback() }
+    }
+
+    fn audit_path(&self, index: usize) -> String {
+        self.bed.path(&format!("audit-{index}.jsonl"))
+    }
+
+    fn launch_api_server(&mut self, index: usize) -> Result<()> {
+        let server = &self.api_servers[index];
+        let command = control_plane::ApiServer {
+            bed: &self.bed,
+            version: server.version,
+            address: self.address(),
+            port: server.port,
+            etcd: self.etcd.address(),
+            audit_log: &self.audit_path(index),
+            with_node: self.spec.node,
+        }
+        .command();
+        let process = Process::start(&self.bed, &format!("kube-apiserver-{index}"), &command)?;
+        self.api_servers[index].process = Some(process);
+        Ok(())
+    }
+
+    fn launch_controllers(&mut self) -> Result<()> {
+        if self.spec.controllers || self.spec.node {
+            let (bed, version) = (&self.bed, self.spec.version);
+            let manager = control_plane::controller_manager(bed, version);
+            self.controllers.push(Process::start(bed, "kube-controller-manager", &manager)?);
+            self.controllers.push(Process::start(bed, "kube-scheduler", &control_plane::scheduler(bed, version))?);
+        }
+        Ok(())
+    }
+
+    fn await_api_server(&mut self, index: usize) -> Result<()> {
+        let client = self.client.to(&format!("https://{}:{}", self.address(), self.api_servers[index].port));
+        let process = self.api_servers[index].process.as_mut().context("the API server is not running")?;
+        process.until_ready(READY, || client.get("/readyz"))?;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").field("bed", &self.bed).field("spec", &self.spec).finish_non_exhaustive()
+    }
+}

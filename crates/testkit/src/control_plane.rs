@@ -1,0 +1,121 @@
+//! The command lines of the control plane.
+
+use std::net::Ipv4Addr;
+
+use crate::{Bed, KubeVersion};
+
+/// Where and as what an API server runs.
+pub(crate) struct ApiServer<'a> {
+    pub(crate) bed: &'a Bed,
+    pub(crate) version: KubeVersion,
+    pub(crate) address: Ipv4Addr,
+    pub(crate) port: u16,
+    pub(crate) etcd: &'a str,
+    pub(crate) audit_log: &'a str,
+    pub(crate) with_node: bool,
+}
+
+impl ApiServer<'_> {
+    pub(crate) fn command(&self) -> Vec<String> {
+        let Self { bed, address, port, etcd, .. } = self;
+        let pki = |name: &str| bed.path(&format!("pki/{name}"));
+        let mut command = program(bed, self.version, "kube-apiserver");
+        command.extend([
+            format!("--etcd-servers={etcd}"),
+            // By the bed's name, so that clusters which share an etcd do not share their data.
+            format!("--etcd-prefix=/{}", bed.dir().file_name().unwrap_or_default().display()),
+            format!("--bind-address={address}"),
+            format!("--advertise-address={address}"),
+            format!("--secure-port={port}"),
+            format!("--tls-cert-file={}", pki("apiserver.crt")),
+            format!("--tls-private-key-file={}", pki("apiserver.key")),
+            format!("--client-ca-file={}", pki("ca.crt")),
+            format!("--service-account-key-file={}", pki("sa.pub")),
+            format!("--service-account-signing-key-file={}", pki("sa.key")),
+            "--service-account-issuer=https://kubernetes.default.svc.cluster.local".to_owned(),
+            "--authorization-mode=Node,RBAC".to_owned(),
+            "--enable-admission-plugins=NodeRestriction".to_owned(),
+            "--allow-privileged=true".to_owned(),
+            format!("--service-cluster-ip-range={}", bed.slot().services()),
+            format!("--kubelet-client-certificate={}", pki("apiserver-kubelet-client.crt")),
+            format!("--kubelet-client-key={}", pki("apiserver-kubelet-client.key")),
+            format!("--kubelet-certificate-authority={}", pki("ca.crt")),
+            "--kubelet-preferred-address-types=InternalIP".to_owned(),
+            format!("--proxy-client-cert-file={}", pki("front-proxy-client.crt")),
+            format!("--proxy-client-key-file={}", pki("front-proxy-client.key")),
+            format!("--requestheader-client-ca-file={}", pki("front-proxy-ca.crt")),
+            "--requestheader-allowed-names=front-proxy-client".to_owned(),
+            "--requestheader-username-headers=X-Remote-User".to_owned(),
+            "--requestheader-group-headers=X-Remote-Group".to_owned(),
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-".to_owned(),
+            format!("--audit-policy-file={}", bed.path("audit-policy.yaml")),
+            format!("--audit-log-path={}", self.audit_log),
+            // In megabytes: a test reads the whole log, so it is never begun anew.
+            "--audit-log-maxsize=4096".to_owned(),
+        ]);
+        command.push(if self.with_node {
+            // Aggregated servers run in pods, which only their own addresses reach from here.
+            "--enable-aggregator-routing=true".to_owned()
+        } else {
+            // The Service `kubernetes` may not point to a loopback address, and without pods nobody asks for it.
+            "--endpoint-reconciler-type=none".to_owned()
+        });
+        command.extend(emulation(self.version));
+        command
+    }
+}
+
+pub(crate) fn controller_manager(bed: &Bed, version: KubeVersion) -> Vec<String> {
+    let mut command = program(bed, version, "kube-controller-manager");
+    command.extend([
+        format!("--kubeconfig={}", bed.path("controller-manager.kubeconfig")),
+        format!("--service-account-private-key-file={}", bed.path("pki/sa.key")),
+        format!("--root-ca-file={}", bed.path("pki/ca.crt")),
+        format!("--cluster-signing-cert-file={}", bed.path("pki/ca.crt")),
+        format!("--cluster-signing-key-file={}", bed.path("pki/ca.key")),
+        "--use-service-account-credentials=true".to_owned(),
+        // The node's addresses come from its network plugin.
+        "--controllers=*,-nodeipam".to_owned(),
+    ]);
+    command.extend(alone());
+    command.extend(emulation(version));
+    command
+}
+
+pub(crate) fn scheduler(bed: &Bed, version: KubeVersion) -> Vec<String> {
+    let mut command = program(bed, version, "kube-scheduler");
+    command.push(format!("--kubeconfig={}", bed.path("scheduler.kubeconfig")));
+    command.extend(alone());
+    command.extend(emulation(version));
+    command
+}
+
+/// There is only one of each, nobody asks for their metrics, and a test does not wait for their good manners.
+fn alone() -> [String; 4] {
+    ["--leader-elect=false", "--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000"].map(str::to_owned)
+}
+
+fn emulation(version: KubeVersion) -> Option<String> {
+    (version != KubeVersion::NEWEST).then(|| format!("--emulated-version={version}"))
+}
+
+fn program(bed: &Bed, version: KubeVersion, component: &str) -> Vec<String> {
+    vec![bed.programs().kubebox(version).to_string_lossy().into_owned(), component.to_owned()]
+}
+
+/// Every request is on record once it is answered, but for those that only ask whether the server is well. What
+/// clients write is recorded with it; what Kubernetes' own components write is not, for there is too much of it.
+pub(crate) const AUDIT_POLICY: &str = r#"
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - { level: None, nonResourceURLs: ["/healthz*", "/livez*", "/readyz*"] }
+  - { level: None, users: ["system:apiserver"] }
+  - level: Metadata
+    userGroups: ["system:nodes", "system:serviceaccounts:kube-system"]
+  - level: Metadata
+    users: ["system:kube-controller-manager", "system:kube-scheduler", "system:kube-proxy"]
+  - { level: Request, verbs: [create, update, patch, delete, deletecollection] }
+  - { level: Metadata }
+"#;

@@ -1,0 +1,78 @@
+//! The store behind API servers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::{Bed, KubeVersion, Process};
+
+/// A running etcd. Any number of clusters can share one, each under a prefix of its own.
+#[derive(Clone, Debug)]
+pub struct Etcd(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    process: Process,
+    address: String,
+    /// Held for an etcd that belongs to no cluster: it goes when the last cluster that shares it has gone.
+    _bed: Option<Bed>,
+}
+
+impl Etcd {
+    /// Starts one to be shared.
+    pub fn start() -> Result<Self> {
+        let bed = Bed::claim()?;
+        let (process, address) = launch(&bed)?;
+        Ok(Self(Arc::new(Inner { process, address, _bed: Some(bed) })))
+    }
+
+    /// Starts one in a cluster's own bed.
+    pub(crate) fn start_in(bed: &Bed) -> Result<Self> {
+        let (process, address) = launch(bed)?;
+        Ok(Self(Arc::new(Inner { process, address, _bed: None })))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.0.address
+    }
+
+    /// Its process.
+    pub fn process(&self) -> &Process {
+        &self.0.process
+    }
+
+    /// Leaves it running when this program ends.
+    pub(crate) fn leave(self) {
+        std::mem::forget(self);
+    }
+}
+
+fn launch(bed: &Bed) -> Result<(Process, String)> {
+    let client = format!("http://{}:2379", bed.slot().loopback());
+    let peer = format!("http://{}:2380", bed.slot().loopback());
+    let command = [
+        bed.programs().kubebox(KubeVersion::NEWEST).to_string_lossy().into_owned(),
+        "etcd".to_owned(),
+        format!("--data-dir={}", bed.path("etcd")),
+        format!("--listen-client-urls={client}"),
+        format!("--advertise-client-urls={client}"),
+        format!("--listen-peer-urls={peer}"),
+        format!("--initial-advertise-peer-urls={peer}"),
+        format!("--initial-cluster=default={peer}"),
+        // A lone member elects itself after one election time-out: the default makes every start a second slower.
+        "--heartbeat-interval=10".to_owned(),
+        "--election-timeout=50".to_owned(),
+        // Nobody's data: what a power cut takes, a test makes again.
+        "--unsafe-no-fsync".to_owned(),
+        "--log-level=warn".to_owned(),
+    ];
+    let mut process = Process::start(bed, "etcd", &command)?;
+    process.until_ready(Duration::from_secs(30), || {
+        let mut answer = ureq::get(format!("{client}/health")).call()?;
+        let text = answer.body_mut().read_to_string()?;
+        if text.contains(r#""health":"true""#) { Ok(()) } else { Err(anyhow::anyhow!("{text}")) }
+    })?;
+    Ok((process, client))
+}

@@ -1,0 +1,75 @@
+//! How the testbed's programs are built: with Go, from the modules in `testbed/`.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::paths;
+use crate::programs::{Build, Copied};
+
+fn go(module: &str) -> Command {
+    let mut command = Command::new("go");
+    command.current_dir(paths::testbed_sources().join(module));
+    // Static programs run in images without a C library; -trimpath makes them the same from any checkout.
+    command.env("CGO_ENABLED", "0").env("GOFLAGS", "-trimpath -buildvcs=false").env("GOWORK", "off");
+    command
+}
+
+/// How many packages the program is linked from. It also downloads them, which is the first thing that can fail.
+pub(crate) fn count_packages(build: &Build) -> Result<u64> {
+    let listed =
+        go(build.module).args(["list", "-deps", build.package]).output().context("run go: is it installed?")?;
+    if !listed.status.success() {
+        bail!("go list {} in testbed/{}: {}", build.package, build.module, String::from_utf8_lossy(&listed.stderr));
+    }
+    Ok(String::from_utf8(listed.stdout)?.lines().count() as u64)
+}
+
+pub(crate) fn build(build: &Build, output: &Path, mut compiled: impl FnMut()) -> Result<()> {
+    let variables = build.variables.iter().map(|(name, value)| format!("-X {name}={value}"));
+    let flags: Vec<String> = ["-s", "-w"].into_iter().map(str::to_owned).chain(variables).collect();
+    // Beside its place, so that what has the right name is whole.
+    let partial = output.with_extension("partial");
+    let mut child = go(build.module)
+        .args(["build", "-v", "-ldflags", &flags.join(" "), "-o"])
+        .args([partial.as_os_str(), build.package.as_ref()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("run go")?;
+    let mut said = Vec::new();
+    if let Some(stderr) = child.stderr.take() {
+        for line in BufReader::new(stderr).lines() {
+            // With -v, each compiled package is one word; everything else is something to show.
+            let line = line?;
+            if line.contains(' ') { said.push(line) } else { compiled() }
+        }
+    }
+    if !child.wait()?.success() {
+        bail!("go build {} in testbed/{}:\n{}", build.package, build.module, said.join("\n"));
+    }
+    fs::rename(&partial, output).with_context(|| format!("keep {}", output.display()))
+}
+
+pub(crate) fn copy(copied: &Copied, dir: &Path) -> Result<()> {
+    let listed = go(copied.module).args(["list", "-m", "-f", "{{.Dir}}", copied.source]).output()?;
+    let source = PathBuf::from(String::from_utf8(listed.stdout)?.trim()).join(copied.folder);
+    copy_tree(&source, &dir.join(copied.output)).with_context(|| format!("copy {} of {}", copied.folder, copied.source))
+}
+
+/// Contents only: files in Go's module cache are read-only, and these are not to be.
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_tree(&entry.path(), &target)?;
+        } else {
+            fs::write(&target, fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! A real Kubernetes for tests: clusters in seconds, gone without a trace.
+//!
+//! ```no_run
+//! # fn main() -> anyhow::Result<()> {
+//! use fitout_testkit::{Cluster, Spec};
+//!
+//! let cluster = Cluster::start(Spec::default())?;
+//! println!("{}", cluster.kubectl().run(&["version"])?);
+//! # Ok(()) }
+//! ```
+//!
+//! The programs are built once by `cargo xtask testbed`. Everything a cluster makes is in one directory, its bed, and
+//! everything it starts is on record there, so that it can be ended by whoever comes next.
+
+mod audit;
+mod bed;
+mod certificates;
+mod client;
+mod cluster;
+mod compare;
+mod control_plane;
+mod etcd;
+mod front;
+mod golang;
+mod hex;
+mod image;
+mod kubeconfig;
+mod logs;
+mod node;
+pub mod paths;
+mod pki;
+mod process;
+mod programs;
+pub mod skip;
+mod tool;
+pub mod traces;
+mod version;
+mod wait;
+
+pub use audit::{AuditLog, Call, Calls, ObjectRef, ResponseStatus, User};
+pub use bed::{Bed, Slot, end, find_kept, sweep};
+pub use client::{Answer, Client};
+pub use cluster::{Cluster, Spec};
+pub use compare::{differences, without_server_fields};
+pub use etcd::Etcd;
+pub use front::Front;
+pub use image::{Image, StandIn};
+pub use node::{Node, install_dns, pods_cannot_run};
+pub use process::Process;
+pub use programs::{Programs, Progress};
+pub use skip::{sample, skip};
+pub use tool::Tool;
+pub use version::KubeVersion;
+pub use wait::until;

@@ -1,0 +1,59 @@
+//! What is left to look at when a test has failed.
+
+use std::fs;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
+
+use crate::paths;
+
+static WATCHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// From now on a panic anywhere in this process saves the logs of this bed.
+pub(crate) fn watch(bed: &Path) {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            before(info);
+            save_all();
+        }));
+    });
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).push(bed.to_owned());
+}
+
+pub(crate) fn unwatch(bed: &Path) {
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|watched| watched != bed);
+}
+
+fn save_all() {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("unnamed").replace("::", ".");
+    for bed in WATCHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let number = bed.file_name().unwrap_or_default();
+        let target = directory().join(&test).join(number);
+        match save(bed, &target) {
+            Ok(()) => eprintln!("the logs of cluster {} are in {}", number.display(), target.display()),
+            Err(error) => eprintln!("the logs of cluster {} could not be saved: {error}", number.display()),
+        }
+    }
+}
+
+fn save(bed: &Path, target: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(target)?;
+    for entry in fs::read_dir(bed)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "log")
+            && let Some(name) = path.file_name()
+        {
+            fs::copy(&path, target.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Beside the test programs, where `cargo clean` removes them.
+fn directory() -> PathBuf {
+    let target = std::env::current_exe().ok().and_then(|exe| exe.ancestors().nth(3).map(Path::to_owned));
+    target.unwrap_or_else(|| paths::checkout().join("target")).join("testbed-logs")
+}

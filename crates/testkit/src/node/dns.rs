@@ -1,0 +1,12 @@
+//! The cluster's DNS: CoreDNS as a pod.
+
+use anyhow::Result;
+
+use crate::Cluster;
+
+/// Installs CoreDNS, at the address that the kubelet tells pods to ask.
+pub fn install_dns(cluster: &Cluster) -> Result<()> {
+    let manifest = include_str!("dns.yaml").replace("CLUSTER_IP", &cluster.bed().slot().dns_service().to_string());
+    cluster.kubectl().run_with_input(&["apply", "--server-side", "--filename=-"], &manifest)?;
+    Ok(())
+}

@@ -1,0 +1,335 @@
+//! A real node: containerd, kubelet and kube-proxy in namespaces of their own.
+//!
+//! The node has its own network without a default route, so nothing it sends leaves the machine; its own mounts, so
+//! nothing it mounts is seen outside; and its own processes, so that all of it, pods included, ends with the first one.
+//! Files that Kubernetes and its network plugins insist on keeping in fixed places land in the bed, through an overlay.
+
+mod dns;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::pki::NODE;
+use crate::wait::until;
+use crate::{Bed, Client, Image, KubeVersion, Process, bed};
+
+pub use dns::install_dns;
+
+/// The namespaces of a node, connected to the host, with nothing in them yet.
+#[derive(Debug)]
+pub(crate) struct Link {
+    first: Process,
+    /// The host's id of the first process in the namespaces.
+    inner: u32,
+}
+
+/// A running node.
+#[derive(Debug)]
+pub struct Node {
+    link: Link,
+    daemons: Vec<Process>,
+    socket: String,
+    images: std::path::PathBuf,
+}
+
+/// Why pods cannot run on this machine, if they cannot.
+pub fn pods_cannot_run() -> Option<String> {
+    if std::env::var_os("FITOUT_NO_PODS").is_some() {
+        return Some("FITOUT_NO_PODS is set".to_owned());
+    }
+    if !rustix::process::geteuid().is_root() {
+        return Some("pods need root".to_owned());
+    }
+    let needed = ["containerd", "ctr", "runc", "nft", "ip", "unshare", "nsenter"];
+    let missing: Vec<_> = needed.into_iter().filter(|program| !installed(program)).collect();
+    if missing.is_empty() && Path::new(PLUGINS).is_dir() {
+        return None;
+    }
+    Some(format!("pods need {}: run `cargo xtask up` as root", [&missing[..], &["CNI plugins"]].concat().join(", ")))
+}
+
+const NAMESPACES: &str = include_str!("namespaces.sh");
+const JOIN: &str = include_str!("join.sh");
+
+/// Where Debian puts the network plugins.
+const PLUGINS: &str = "/usr/lib/cni";
+
+fn installed(program: &str) -> bool {
+    let path = bed::environment(Path::new("/")).remove("PATH").unwrap_or_default();
+    path.split(':').any(|dir| Path::new(dir).join(program).is_file())
+}
+
+impl Node {
+    /// Makes the namespaces and the link. The API server is to listen at the host's end of it.
+    pub(crate) fn connect(bed: &mut Bed) -> Result<Link> {
+        if let Some(reason) = pods_cannot_run() {
+            bail!("{reason}");
+        }
+        let number = bed.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (outside, inside) = (format!("fitout{number}"), "up0");
+        bed.write("link", &outside)?;
+        bed.write("cgroup", cgroup(bed))?;
+        let keeper = bed.programs().tool("keeper").to_string_lossy().into_owned();
+        let command = ["sh", "-c", NAMESPACES, "sh", &cgroup(bed), &keeper, "init"].map(str::to_owned);
+        let first = Process::start(bed, "node", &command)?;
+        until("the node's namespaces", Duration::from_secs(10), || {
+            if first.tail(1) == "ready" { Ok(()) } else { Err(first.tail(3)) }
+        })?;
+        let link = Link { inner: child_of(first.id())?, first };
+
+        let slot = bed.slot();
+        shell(
+            &[],
+            &format!(
+                "ip link add {outside} type veth peer name {inside} netns {}
+             ip address add {host}/30 dev {outside}
+             ip link set {outside} up
+             ip route add {pods} via {node}",
+                link.inner,
+                host = slot.host(),
+                node = slot.node(),
+                pods = slot.pods(),
+            ),
+        )
+        .context("connect the node")?;
+        let dir = bed.dir().display();
+        let (node, services) = (slot.node(), slot.services());
+        link.shell(&format!(
+            "ip link set lo up
+             ip address add {node}/30 dev {inside}
+             ip link set {inside} up
+             # Before kube-proxy rewrites it, a connection of the node's own to a Service needs some route.
+             ip route add {services} dev {inside}
+             echo 1 > /proc/sys/net/ipv4/ip_forward
+             mount -t tmpfs tmpfs /run
+             for place in var opt etc; do
+                 mkdir -p {dir}/overlay/$place {dir}/overlay/.$place
+                 layers=lowerdir=/$place,upperdir={dir}/overlay/$place,workdir={dir}/overlay/.$place
+                 mount -t overlay -o $layers overlay /$place
+             done
+             mount --make-rshared /"
+        ))
+        .context("prepare the node")?;
+        Ok(link)
+    }
+
+    /// Starts the node's programs and waits until it is ready for pods.
+    pub(crate) fn start(link: Link, bed: &Bed, client: &Client) -> Result<Self> {
+        let socket = bed.path("containerd.sock");
+        bed.write("cni/10-bridge.conflist", serde_json::to_vec(&network(bed))?)?;
+        bed.write("containerd.toml", containerd_config(bed))?;
+        bed.write("kubelet.yaml", serde_json::to_vec(&kubelet_config(bed))?)?;
+        bed.write("kube-proxy.yaml", serde_json::to_vec(&proxy_config(bed))?)?;
+        // Nothing to ask beside the cluster's own DNS.
+        bed.write("resolv.conf", "")?;
+        fs::create_dir_all(bed.dir().join("images"))?;
+        let mut node = Self { link, daemons: vec![], socket, images: bed.dir().join("images") };
+
+        let config = format!("--config={}", bed.path("containerd.toml"));
+        node.daemon(bed, "containerd", &["containerd".to_owned(), config])?;
+        until("containerd answers", Duration::from_secs(20), || node.ctr(&["version"]))?;
+        for image in [Image::pause(bed.programs()), Image::dns(bed.programs())] {
+            node.import(&image)?;
+        }
+        let kubebox = bed.programs().kubebox(KubeVersion::NEWEST).to_string_lossy().into_owned();
+        node.daemon(
+            bed,
+            "kubelet",
+            &[
+                kubebox.clone(),
+                "kubelet".to_owned(),
+                format!("--kubeconfig={}", bed.path("kubelet.kubeconfig")),
+                format!("--config={}", bed.path("kubelet.yaml")),
+                format!("--root-dir={}", bed.path("kubelet")),
+                format!("--hostname-override={NODE}"),
+                format!("--node-ip={}", bed.slot().node()),
+            ],
+        )?;
+        let config = format!("--config={}", bed.path("kube-proxy.yaml"));
+        node.daemon(bed, "kube-proxy", &[kubebox, "kube-proxy".to_owned(), config])?;
+        until("the node is ready", Duration::from_secs(90), || ready(client))?;
+        Ok(node)
+    }
+
+    /// Gives the node an image.
+    pub fn import(&self, image: &Image) -> Result<()> {
+        let name: String = image.reference.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let archive = self.images.join(format!("{name}.tar"));
+        image.write(&archive)?;
+        self.ctr(&["--namespace=k8s.io", "images", "import", &archive.to_string_lossy()])
+            .with_context(|| format!("import {}", image.reference))?;
+        fs::remove_file(archive)?;
+        Ok(())
+    }
+
+    /// Runs a shell script on the node, as root, and returns what it printed.
+    pub fn shell(&self, script: &str) -> Result<String> {
+        self.link.shell(script)
+    }
+
+    pub(crate) fn leave(self) {
+        self.daemons.into_iter().for_each(Process::leave);
+        self.link.first.leave();
+    }
+
+    fn daemon(&mut self, bed: &Bed, name: &str, command: &[String]) -> Result<()> {
+        let command = [self.link.enter(), command.to_vec()].concat();
+        self.daemons.push(Process::start(bed, name, &command)?);
+        Ok(())
+    }
+
+    fn ctr(&self, args: &[&str]) -> Result<String> {
+        let mut command = vec!["ctr", "--address", &self.socket];
+        command.extend(args);
+        run(&command.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+    }
+}
+
+impl Link {
+    /// The words that make a command run on the node.
+    fn enter(&self) -> Vec<String> {
+        let target = format!("--target={}", self.inner);
+        ["nsenter", &target, "--net", "--mount", "--pid", "--cgroup", "--", "sh", "-c", JOIN, "sh"]
+            .map(str::to_owned)
+            .into()
+    }
+
+    fn shell(&self, script: &str) -> Result<String> {
+        shell(&self.enter(), script)
+    }
+}
+
+fn shell(enter: &[String], script: &str) -> Result<String> {
+    run(&[enter, &["sh", "-ec", script].map(str::to_owned)].concat())
+}
+
+fn run(command: &[String]) -> Result<String> {
+    let output = Command::new(&command[0])
+        .args(&command[1..])
+        .env_clear()
+        .envs(bed::environment(Path::new("/")))
+        .output()
+        .with_context(|| format!("run {}", command[0]))?;
+    if !output.status.success() {
+        bail!("{}: {}", command.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn child_of(parent: u32) -> Result<u32> {
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"))?;
+    children.split_whitespace().next().context("the node has no first process")?.parse().context("a process id")
+}
+
+fn cgroup(bed: &Bed) -> String {
+    format!("fitout-testbed-{}", bed.dir().file_name().unwrap_or_default().display())
+}
+
+fn ready(client: &Client) -> Result<()> {
+    let node = client.get(&format!("/api/v1/nodes/{NODE}"))?;
+    let conditions = node["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    let ready = conditions.iter().find(|condition| condition["type"] == "Ready").context("no Ready condition yet")?;
+    if ready["status"] != "True" {
+        bail!("{}", ready["message"]);
+    }
+    // The node controller takes these off once it has seen the condition.
+    if let Some(taint) = node["spec"]["taints"].get(0) {
+        bail!("tainted {}", taint["key"]);
+    }
+    Ok(())
+}
+
+fn network(bed: &Bed) -> Value {
+    json!({
+        "cniVersion": "1.0.0",
+        "name": "testbed",
+        "plugins": [
+            {
+                "type": "bridge",
+                "bridge": "pods",
+                "isGateway": true,
+                // Without it a pod does not reach itself through its Service.
+                "hairpinMode": true,
+                "ipam": {
+                    "type": "host-local",
+                    "ranges": [[{ "subnet": bed.slot().pods() }]],
+                    "routes": [{ "dst": "0.0.0.0/0" }],
+                    "dataDir": bed.path("addresses"),
+                },
+            },
+            { "type": "portmap", "capabilities": { "portMappings": true } },
+        ],
+    })
+}
+
+fn containerd_config(bed: &Bed) -> String {
+    format!(
+        r#"version = 2
+root = "{root}"
+state = "{state}"
+[grpc]
+  address = "{socket}"
+[plugins."io.containerd.internal.v1.opt"]
+  path = "{opt}"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "localhost/pause:1"
+  # A machine that is itself a container may not lower its score.
+  restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "{PLUGINS}"
+    conf_dir = "{cni}"
+"#,
+        root = bed.path("containerd"),
+        state = bed.path("containerd-state"),
+        socket = bed.path("containerd.sock"),
+        opt = bed.path("containerd-opt"),
+        cni = bed.path("cni"),
+    )
+}
+
+fn kubelet_config(bed: &Bed) -> Value {
+    json!({
+        "apiVersion": "kubelet.config.k8s.io/v1beta1",
+        "kind": "KubeletConfiguration",
+        "containerRuntimeEndpoint": format!("unix://{}", bed.path("containerd.sock")),
+        "authentication": {
+            "anonymous": { "enabled": false },
+            "webhook": { "enabled": true },
+            "x509": { "clientCAFile": bed.path("pki/ca.crt") },
+        },
+        "authorization": { "mode": "Webhook" },
+        "tlsCertFile": bed.path("pki/kubelet.crt"),
+        "tlsPrivateKeyFile": bed.path("pki/kubelet.key"),
+        "clusterDNS": [bed.slot().dns_service()],
+        "clusterDomain": "cluster.local",
+        "resolvConf": bed.path("resolv.conf"),
+        // Machines differ in their control groups; pods do not need more than one group of their own.
+        "failCgroupV1": false,
+        "cgroupDriver": "cgroupfs",
+        "cgroupsPerQOS": false,
+        "enforceNodeAllocatable": [],
+        "failSwapOn": false,
+        // Images cannot be had again, and a full disk is not the test's business.
+        "imageGCHighThresholdPercent": 100,
+        "imageGCLowThresholdPercent": 99,
+        "evictionHard": { "memory.available": "100Mi", "nodefs.available": "0%", "imagefs.available": "0%" },
+    })
+}
+
+fn proxy_config(bed: &Bed) -> Value {
+    json!({
+        "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
+        "kind": "KubeProxyConfiguration",
+        "mode": "nftables",
+        "clientConnection": { "kubeconfig": bed.path("proxy.kubeconfig") },
+        "clusterCIDR": bed.slot().pods(),
+        "hostnameOverride": NODE,
+        // The limits of connection tracking belong to the whole machine: leave them alone.
+        "conntrack": { "maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s" },
+    })
+}

@@ -1,0 +1,76 @@
+//! Running the real `kubectl` and `helm`.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::bed;
+
+/// A command-line tool, set up for one cluster. It sees nothing of the user's own configuration.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    program: PathBuf,
+    first: Vec<String>,
+    kubeconfig: PathBuf,
+    home: PathBuf,
+}
+
+impl Tool {
+    pub(crate) fn new(program: PathBuf, first: &[&str], kubeconfig: &Path, home: &Path) -> Self {
+        let first = first.iter().map(|&word| word.to_owned()).collect();
+        Self { program, first, kubeconfig: kubeconfig.to_owned(), home: home.join("home") }
+    }
+
+    /// The same tool in other hands.
+    #[must_use]
+    pub fn with_kubeconfig(&self, kubeconfig: &Path) -> Self {
+        Self { kubeconfig: kubeconfig.to_owned(), ..self.clone() }
+    }
+
+    /// Runs it and returns what it printed; its complaint is the error when it fails.
+    pub fn run<A: AsRef<OsStr>>(&self, args: &[A]) -> Result<String> {
+        self.run_with_input(args, "")
+    }
+
+    /// Runs it with something on its standard input.
+    pub fn run_with_input<A: AsRef<OsStr>>(&self, args: &[A], input: &str) -> Result<String> {
+        let output = self.output(args, input)?;
+        if !output.status.success() {
+            let name = self.first.first().map_or_else(|| self.program.display().to_string(), String::clone);
+            let words: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect();
+            let said = String::from_utf8_lossy(&output.stderr);
+            bail!("{name} {}: {}{}", words.join(" "), String::from_utf8_lossy(&output.stdout), said.trim());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Runs it and reads what it printed as JSON.
+    pub fn json<A: AsRef<OsStr>>(&self, args: &[A]) -> Result<Value> {
+        let text = self.run(args)?;
+        serde_json::from_str(&text).with_context(|| format!("not JSON: {text}"))
+    }
+
+    /// Runs it, whether it succeeds or not.
+    pub fn output<A: AsRef<OsStr>>(&self, args: &[A], input: &str) -> Result<Output> {
+        let mut child = Command::new(&self.program)
+            .args(&self.first)
+            .args(args)
+            .env_clear()
+            .envs(bed::environment(&self.home))
+            .env("KUBECONFIG", &self.kubeconfig)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("run {}", self.program.display()))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read to the end has its reasons, and says so itself.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        Ok(child.wait_with_output()?)
+    }
+}

@@ -1,0 +1,81 @@
+//! Formats, lints, licences and sources.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use fitout_testkit::paths;
+
+/// Pinned, so that a new release of it cannot fail a build that passed.
+const CARGO_DENY: &str = "0.20.2";
+
+pub(crate) fn run() -> Result<()> {
+    for (what, check) in CHECKS {
+        check().with_context(|| format!("{what} failed"))?;
+        println!("  {what} passed");
+    }
+    Ok(())
+}
+
+/// A check and what it is called.
+pub(crate) type Check = (&'static str, fn() -> Result<()>);
+
+/// In the order of how soon they can fail.
+pub(crate) const CHECKS: [Check; 5] = [
+    ("format of Rust", || cargo(&["fmt", "--all", "--check"])),
+    ("format of Go", gofmt),
+    ("vet of Go", vet),
+    ("clippy", || cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "--deny=warnings"])),
+    ("licences, bans and sources", deny),
+];
+
+fn cargo(args: &[&str]) -> Result<()> {
+    succeed(Command::new(env!("CARGO")).args(args))
+}
+
+fn gofmt() -> Result<()> {
+    let output =
+        Command::new("gofmt").arg("-l").arg(paths::checkout().join("testbed")).output().context("run gofmt")?;
+    if !output.stdout.is_empty() {
+        bail!("run gofmt -w on:\n{}", String::from_utf8_lossy(&output.stdout).trim());
+    }
+    Ok(())
+}
+
+/// Of the module that is all ours; the others are a list of what others wrote.
+fn vet() -> Result<()> {
+    succeed(Command::new("go").args(["vet", "./..."]).current_dir(paths::checkout().join("testbed/tools")))
+}
+
+/// The database of advisories is a git repository elsewhere, which a machine without the internet cannot have.
+fn deny() -> Result<()> {
+    let program = install_cargo_deny()?;
+    println!("  advisories are not checked: their database cannot be had offline");
+    let args = ["--log-level=error", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"];
+    succeed(Command::new(program).args(args))
+}
+
+fn install_cargo_deny() -> Result<PathBuf> {
+    let root = paths::cache()?.join("tools").join(format!("cargo-deny-{CARGO_DENY}"));
+    let program = root.join("bin/cargo-deny");
+    if !program.exists() {
+        println!("installing cargo-deny {CARGO_DENY}: once, about 5 minutes on two cores");
+        let mut install = Command::new(env!("CARGO"));
+        install.args(["install", "--quiet", "--locked", "--version", CARGO_DENY, "--no-default-features"]);
+        // In the cache, and neither optimised nor in the way of our own build.
+        install.args(["--profile=dev", "cargo-deny", "--root"]).arg(&root).env_remove("CARGO_TARGET_DIR");
+        succeed(&mut install)?;
+    }
+    Ok(program)
+}
+
+fn succeed(command: &mut Command) -> Result<()> {
+    if command.get_current_dir().is_none() {
+        command.current_dir(paths::checkout());
+    }
+    let name = command.get_program().to_string_lossy().into_owned();
+    if !command.status().with_context(|| format!("run {name}"))?.success() {
+        bail!("{name} said no");
+    }
+    Ok(())
+}

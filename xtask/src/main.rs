@@ -1,0 +1,49 @@
+//! The one door to every chore: `cargo xtask`.
+
+mod lint;
+mod packages;
+mod suite;
+mod testbed;
+mod up;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Every chore of the project", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Start a real local Kubernetes, building the testbed first where it has to be
+    Up,
+    /// End what `up` started
+    Down,
+    /// Run everything that has to pass: formats, lints, unit tests, real clusters
+    Test(suite::Options),
+    /// Check formats, lints, licences and sources
+    Lint,
+    /// Build the testbed: Kubernetes, Helm and the workloads that tests run
+    Testbed,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().chore {
+        Chore::Up => up::up(),
+        Chore::Down => up::down(),
+        Chore::Test(options) => suite::run(&options),
+        Chore::Lint => lint::run(),
+        Chore::Testbed => testbed::build().map(|_| ()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! System packages that pods need.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use fitout_testkit::pods_cannot_run;
+
+const PACKAGES: [&str; 6] = ["containerd", "runc", "containernetworking-plugins", "nftables", "iproute2", "util-linux"];
+
+/// Installs what pods need where it may; otherwise says in a line what could not be had.
+///
+/// Whoever asks for pods finds out from [`pods_cannot_run`] whether they can.
+pub(crate) fn install() {
+    let Some(reason) = pods_cannot_run() else { return };
+    if reason.contains("root") && !reason.contains("run ") || std::env::var_os("FITOUT_NO_PODS").is_some() {
+        println!("not installing {}: {reason}", PACKAGES.join(", "));
+        return;
+    }
+    println!("installing {}", PACKAGES.join(", "));
+    if let Err(error) = apt() {
+        println!("not installed, so pods will not run: {error:#}");
+    }
+}
+
+fn apt() -> Result<()> {
+    let install = [&["install", "--yes", "--quiet", "--no-install-recommends"], &PACKAGES[..]].concat();
+    for args in [&["update", "--quiet"][..], &install] {
+        let output = Command::new("apt-get")
+            .args(args)
+            // A package must not start its service: the testbed runs its own.
+            .env("RUNLEVEL", "1")
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null())
+            .output()
+            .context("run apt-get: is this Debian?")?;
+        if !output.status.success() {
+            bail!("apt-get {}: {}", args[0], String::from_utf8_lossy(&output.stderr).trim());
+        }
+    }
+    Ok(())
+}
