@@ -209,6 +209,13 @@ fn keep_watch(programs: &Programs) -> Result<()> {
     Ok(())
 }
 
+/// Whether the process that a bed lives for is still there.
+pub(crate) fn in_use(dir: &Path) -> bool {
+    let owner = fs::read_to_string(dir.join("owner")).unwrap_or_default();
+    let pid = owner.split(' ').next().and_then(|pid| pid.parse().ok());
+    pid.is_some_and(|pid| identity(pid).is_ok_and(|now| now == owner))
+}
+
 /// A process as the keeper names it: its id, and the start time that tells it from a later one with the same id.
 fn identity(pid: u32) -> Result<String> {
     let line = fs::read_to_string(format!("/proc/{pid}/stat"))?;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::audit::AuditLog;
 use crate::control_plane::{self, AUDIT_POLICY};
 use crate::pki::Pki;
+use crate::wait::until;
 use crate::{Bed, Client, Etcd, Front, KubeVersion, Node, Process, Tool};
 
 /// What to start. The default is the newest Kubernetes without a node, with an etcd of its own.
@@ -57,10 +58,14 @@ struct ApiServer {
     process: Option<Process>,
 }
 
+/// The part of being ready that comes a whole second after all others. The administrator needs no roles; whoever gets
+/// rights by them has to wait for it.
+const ROLES: &str = "poststarthook/rbac/bootstrap-roles";
+
 const READY: Duration = Duration::from_mins(1);
 
 impl Cluster {
-    /// Starts one and waits until it is ready: its API answers, and its node, if it has one, takes pods.
+    /// Starts one and waits until its API answers its administrator, and its node, if it has one, takes pods.
     pub fn start(spec: Spec) -> Result<Self> {
         let mut bed = Bed::claim()?;
         let link = if spec.node { Some(Node::connect(&mut bed)?) } else { None };
@@ -88,6 +93,7 @@ impl Cluster {
         // Not earlier: they would only take the processor from those they wait for.
         cluster.launch_controllers()?;
         if let Some(link) = link {
+            cluster.await_roles()?;
             cluster.node = Some(Node::start(link, &cluster.bed, &cluster.client)?);
         }
         Ok(cluster)
@@ -107,6 +113,7 @@ impl Cluster {
     pub fn kubeconfig_for(&self, user: &str, group: Option<&str>) -> Result<PathBuf> {
         let name = format!("user-{}", user.replace(['/', ':'], "-"));
         self.pki.write_kubeconfig(&self.bed, &name, user, group)?;
+        self.await_roles()?;
         Ok(self.bed.dir().join(format!("{name}.kubeconfig")))
     }
 
@@ -254,10 +261,14 @@ impl Cluster {
         Ok(())
     }
 
+    fn await_roles(&self) -> Result<()> {
+        until("the built-in roles are there", READY, || self.client.get("/readyz")).map(drop)
+    }
+
     fn await_api_server(&mut self, index: usize) -> Result<()> {
         let client = self.client.to(&format!("https://{}:{}", self.address(), self.api_servers[index].port));
         let process = self.api_servers[index].process.as_mut().context("the API server is not running")?;
-        process.until_ready(READY, || client.get("/readyz"))?;
+        process.until_ready(READY, || client.get(&format!("/readyz?exclude={ROLES}")))?;
         Ok(())
     }
 }

@@ -37,7 +37,7 @@ pub struct Programs {
     modules: BTreeMap<&'static str, PathBuf>,
 }
 
-const MODULES: [&str; 4] = ["tools", "helm", "workloads", "kubernetes"];
+const MODULES: [&str; 5] = ["tools", "judge", "helm", "workloads", "kubernetes"];
 
 /// A step of the build, for a progress bar.
 #[derive(Clone, Debug)]
@@ -69,6 +69,8 @@ fn builds() -> Vec<Build> {
     let mut all = vec![
         plain("tools", "./keeper", "keeper"),
         plain("tools", "./standin", "standin"),
+        plain("judge", "./yaml", "judge-yaml"),
+        plain("judge", "./range", "judge-range"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
             ..plain("helm", "helm.sh/helm/v4/cmd/helm", "helm")
@@ -165,6 +167,11 @@ impl Programs {
     /// Helm.
     pub fn helm(&self) -> PathBuf {
         self.modules["helm"].join("helm")
+    }
+
+    /// A judge: a small program that answers how a Go library understands what it is given.
+    pub fn judge(&self, name: &str) -> PathBuf {
+        self.modules["judge"].join(name)
     }
 
     /// One of our own tools.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::paths;
+use crate::{bed, paths};
 
 /// Every trace of the bed that is or was in this directory.
 pub fn of(bed: &Path) -> Result<Vec<String>> {
@@ -31,7 +31,7 @@ pub fn of(bed: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Every trace of every bed but those that `cargo xtask up` keeps.
+/// Every trace of every bed that nobody uses: `cargo xtask up` keeps one, and others may run tests of their own.
 pub fn all() -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut numbers: Vec<PathBuf> = Vec::new();
@@ -48,7 +48,7 @@ pub fn all() -> Result<Vec<String>> {
     numbers.sort();
     numbers.dedup();
     for bed in numbers {
-        if !bed.join("name").exists() {
+        if !bed.join("name").exists() && !bed::in_use(&bed) {
             found.extend(of(&bed)?);
         }
     }

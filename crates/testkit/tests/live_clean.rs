@@ -52,7 +52,10 @@ fn start(ending: &str) -> Result<Runner> {
 }
 
 fn start_alone(ending: &str) -> Result<Runner> {
-    let mut child = Command::new(std::env::current_exe()?)
+    // Whoever started these tests in the background has told them to ignore Ctrl-C, and that is handed down.
+    let mut child = Command::new("env")
+        .arg("--default-signal=INT")
+        .arg(std::env::current_exe()?)
         .args(["runner", "--exact", "--ignored", "--nocapture"])
         .env("FITOUT_ENDING", ending)
         .stdout(Stdio::piped())
