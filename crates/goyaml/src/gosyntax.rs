@@ -1,0 +1,91 @@
+//! Values as Go's `%#v` shows them, for messages.
+
+use std::fmt::Write;
+
+use crate::decode::{Decoded, Key};
+use crate::float;
+
+/// A value.
+pub(crate) fn value(value: &Decoded) -> String {
+    match value {
+        Decoded::Scalar(scalar) => key(scalar),
+        other => within(other),
+    }
+}
+
+/// A key.
+pub(crate) fn key(key: &Key) -> String {
+    match key {
+        Key::Null => "<nil>".to_owned(),
+        Key::Bool(value) => value.to_string(),
+        Key::Int(whole) => whole.to_string(),
+        Key::Uint(whole) => format!("{whole:#x}"),
+        Key::Float(bits) => match bits.get() {
+            float if float.is_nan() => "NaN".to_owned(),
+            float if float.is_infinite() => if float > 0.0 { "+Inf" } else { "-Inf" }.to_owned(),
+            float => float::shortest(float),
+        },
+        Key::Text(text) => quote(text),
+    }
+}
+
+/// A value inside of another.
+fn within(value: &Decoded) -> String {
+    match value {
+        Decoded::Scalar(Key::Null) => "interface {}(nil)".to_owned(),
+        Decoded::Scalar(scalar) => key(scalar),
+        Decoded::Sequence(items) => format!("[]interface {{}}{{{}}}", joined(items.iter().map(within))),
+        Decoded::Mapping(mapping) => {
+            let pairs = mapping.iter().map(|(name, value)| {
+                let name = if *name == Key::Null { "interface {}(nil)".to_owned() } else { key(name) };
+                format!("{name}:{}", within(value))
+            });
+            format!("map[interface {{}}]interface {{}}{{{}}}", joined(pairs))
+        }
+    }
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\x07' => quoted.push_str("\\a"),
+            '\x08' => quoted.push_str("\\b"),
+            '\x0c' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\x0b' => quoted.push_str("\\v"),
+            ' '..='~' => quoted.push(c),
+            _ => push_unusual(&mut quoted, c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn push_unusual(quoted: &mut String, c: char) {
+    // What Rust shows as it is, Go does too.
+    let written = match u32::from(c) {
+        code @ 0..0x80 => write!(quoted, "\\x{code:02x}"),
+        _ if c.escape_debug().count() == 1 => write!(quoted, "{c}"),
+        code @ 0..0x1_0000 => write!(quoted, "\\u{code:04x}"),
+        code => write!(quoted, "\\U{code:08x}"),
+    };
+    debug_assert!(written.is_ok(), "a string takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_quoted() {
+        assert_eq!(quote("a\"\\\n\u{1}é\u{200b}"), "\"a\\\"\\\\\\n\\x01é\\u200b\"");
+    }
+}

@@ -1,0 +1,70 @@
+//! YAML as Kubernetes' Go library `sigs.k8s.io/yaml` reads and writes it.
+//!
+//! That library speaks YAML 1.1 with habits of its own: `yes` is a boolean, `089` is a float, keys are sorted by the
+//! numbers in them, lines are folded at column 80. What a manifest or a chart's values mean, and what a rendered object
+//! looks like, depends on these habits, so they are kept here, down to the wording of errors. The rows under
+//! `tests/cases` are Go's own answers, and `tests/live_judge.rs` asks Go again.
+//!
+//! Known differences:
+//!
+//! - Nesting is bounded by [`MAX_DEPTH`], where Go allows 10,000 levels.
+//! - [`to_yaml`] writes what Go refuses to write: control characters, and keys longer than 1024 characters.
+//! - Where Go leaves it to chance, we do not: which of the keys `1` and `'1'` wins, and the order of keys such as `v2`,
+//!   `v10` and `v1beta1`, each of which is before the next, and the last before the first.
+//! - Keys in scripts that have vowels as marks may be sorted differently.
+//! - After two byte order marks at the beginning, Go forgets the first character of lines.
+
+mod binary;
+mod cursor;
+mod decode;
+mod directives;
+mod documents;
+mod error;
+mod float;
+mod gosyntax;
+mod json;
+mod keys;
+mod parser;
+mod plain;
+mod quoted;
+mod resolve;
+mod scanner;
+mod style;
+mod timestamp;
+mod tokens;
+mod tree;
+mod writer;
+
+use serde_json::Value;
+
+pub use documents::{Document, documents};
+pub use error::Error;
+pub use parser::MAX_DEPTH;
+pub use writer::to_yaml;
+
+use decode::Duplicates;
+
+/// The first document of a text, as `yaml.YAMLToJSON` gives it: of two equal keys, the later wins.
+///
+/// A number is whole in the answer when Go writes it without a fraction: `1.0` and `1e3` are whole, `1.5` is not.
+pub fn from_yaml(text: &str) -> Result<Value, Error> {
+    read(text, Duplicates::LastWins).map(|read| read.value)
+}
+
+/// The first document of a text, as `yaml.YAMLToJSONStrict` gives it: equal keys are refused.
+pub fn from_yaml_strict(text: &str) -> Result<Value, Error> {
+    read(text, Duplicates::Refused).map(|read| read.value)
+}
+
+/// A document's value, and the line on which it begins, from 1.
+struct Read {
+    value: Value,
+    line: usize,
+}
+
+fn read(text: &str, duplicates: Duplicates) -> Result<Read, Error> {
+    let tree = parser::parse(text)?;
+    let line = tree.root.map_or(1, |root| tree.node(root).line + 1);
+    let value = json::to_json(decode::decode(&tree, duplicates)?)?;
+    Ok(Read { value, line })
+}
