@@ -1,0 +1,157 @@
+//! Pods. kstatus tells that one is not ready; what is added is which container, and why.
+
+use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
+
+use crate::sentence::{because, share};
+use crate::view::View;
+use crate::{Cause, Health, reasons};
+
+/// How long a pod may be without a node before that counts as failed.
+const SCHEDULING: Duration = Duration::seconds(15);
+
+/// A pod that has ended is current, also when it ended badly: it has become all that it will be, and whoever made it
+/// knows whether that is good enough.
+pub(crate) fn pod(object: View<'_>, now: Option<OffsetDateTime>) -> Health {
+    match object.text("/status/phase") {
+        "Succeeded" | "Failed" => Health::Current,
+        "Running" => running(object),
+        "Pending" => pending(object, now),
+        "" => Health::in_progress(reasons::POD_NOT_OBSERVED, "nobody has reported on it yet"),
+        phase => Health::in_progress(reasons::POD_NOT_OBSERVED, format!("its phase is {phase}")),
+    }
+}
+
+fn running(object: View<'_>) -> Health {
+    if object.conditions().any(|condition| condition.is("Ready", "True")) {
+        return Health::Current;
+    }
+    let crashing =
+        object.items("/status/containerStatuses").find(|container| waiting(*container) == reasons::CRASH_LOOP);
+    if let Some(container) = crashing {
+        return Health::failed(reasons::CRASH_LOOP, crash("container", container));
+    }
+    Health::InProgress(trouble(object).unwrap_or_else(|| unready(object)))
+}
+
+fn pending(object: View<'_>, now: Option<OffsetDateTime>) -> Health {
+    let unscheduled = object.conditions().find(|condition| condition.is("PodScheduled", "False"));
+    if let Some(condition) = unscheduled {
+        if condition.reason != reasons::UNSCHEDULABLE {
+            let sentence = because("it is not given to a node", condition.message);
+            return Health::in_progress(condition.reason_or(reasons::NOT_SCHEDULED), sentence);
+        }
+        let sentence = because("no node takes it", condition.message);
+        if now.is_some_and(|now| now - SCHEDULING >= created(object)) {
+            return Health::failed(reasons::UNSCHEDULABLE, sentence);
+        }
+        return Health::in_progress(reasons::UNSCHEDULABLE, sentence);
+    }
+    Health::InProgress(trouble(object).unwrap_or_else(|| starting(object)))
+}
+
+/// A pod that does not say when it was made was made long ago.
+fn created(object: View<'_>) -> OffsetDateTime {
+    OffsetDateTime::parse(object.text("/metadata/creationTimestamp"), &Rfc3339).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+}
+
+/// The first container that cannot go on, init containers before the others.
+fn trouble(object: View<'_>) -> Option<Cause> {
+    let init = object.items("/status/initContainerStatuses").map(|container| ("init container", container));
+    let mut all = init.chain(object.items("/status/containerStatuses").map(|container| ("container", container)));
+    let (reason, message) = all.find_map(|(role, container)| blocked(role, container))?;
+    Some(Cause { reason: reason.to_owned(), message })
+}
+
+fn blocked<'a>(role: &str, container: View<'a>) -> Option<(&'a str, String)> {
+    let name = container.text("/name");
+    let said = container.text("/state/waiting/message");
+    let reason = waiting(container);
+    let sentence = match reason {
+        "ContainerCreating" | "PodInitializing" => return None,
+        "" => {
+            let code = container.int("/state/terminated/exitCode").filter(|code| *code != 0)?;
+            return Some((
+                reasons::CONTAINER_ENDED,
+                format!("{role} {name} ended with {}", ending(container, "state", code)),
+            ));
+        }
+        reasons::CRASH_LOOP => return Some((reason, crash(role, container))),
+        "ErrImagePull"
+        | "ImagePullBackOff"
+        | "ErrImageNeverPull"
+        | "InvalidImageName"
+        | "ImageInspectError"
+        | "RegistryUnavailable"
+        | "SignatureValidationFailed" => {
+            format!("image {} of {role} {name} cannot be had", container.text("/image"))
+        }
+        "CreateContainerConfigError"
+        | "CreateContainerError"
+        | "RunContainerError"
+        | "PreCreateHookError"
+        | "PreStartHookError"
+        | "PostStartHookError" => format!("{role} {name} cannot be started"),
+        other => format!("{role} {name} waits ({other})"),
+    };
+    Some((reason, because(sentence, said)))
+}
+
+/// What happened to a container that is started again and again.
+fn crash(role: &str, container: View<'_>) -> String {
+    let name = container.text("/name");
+    let restarts = match container.count("/restartCount") {
+        1 => "was restarted once".to_owned(),
+        count => format!("was restarted {count} times"),
+    };
+    match container.int("/lastState/terminated/exitCode") {
+        Some(code) => format!("{role} {name} {restarts} and last ended with {}", ending(container, "lastState", code)),
+        None => format!("{role} {name} {restarts} and keeps ending"),
+    }
+}
+
+/// `exit code 137 (OOMKilled)`, and what it left as its last words.
+fn ending(container: View<'_>, state: &str, code: i64) -> String {
+    let reason = container.text(&format!("/{state}/terminated/reason"));
+    // The kubelet says `Error` for any code but 0, which the code says as well.
+    let code = match reason {
+        "" | "Error" | "Completed" => format!("exit code {code}"),
+        reason => format!("exit code {code} ({reason})"),
+    };
+    because(code, container.text(&format!("/{state}/terminated/message")))
+}
+
+fn unready(object: View<'_>) -> Cause {
+    let containers = || object.items("/status/containerStatuses");
+    let all = containers().count();
+    let ready = containers().filter(|container| container.is_true("/ready")).count();
+    let said = object.condition("Ready").map_or("", |condition| condition.message);
+    let message = if ready == all {
+        because("it runs and is not ready", said)
+    } else {
+        let names: Vec<_> = containers().filter(|one| !one.is_true("/ready")).map(|one| one.text("/name")).collect();
+        because(share(number(ready), number(all), "container", "ready"), &format!("waiting for {}", names.join(", ")))
+    };
+    Cause { reason: reasons::NOT_READY.to_owned(), message }
+}
+
+fn starting(object: View<'_>) -> Cause {
+    let mut init = object.items("/status/initContainerStatuses");
+    let current = init.find(|container| container.has("/state/running"));
+    let (reason, message) = match current {
+        Some(container) => (reasons::STARTING, format!("init container {} is running", container.text("/name"))),
+        None if object.conditions().any(|condition| condition.is("PodScheduled", "True")) => {
+            (reasons::STARTING, "its containers are being started".to_owned())
+        }
+        None => (reasons::NOT_SCHEDULED, "it has no node yet".to_owned()),
+    };
+    Cause { reason: reason.to_owned(), message }
+}
+
+fn waiting(container: View<'_>) -> &str {
+    container.text("/state/waiting/reason")
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
