@@ -1,0 +1,75 @@
+//! Which effect comes next.
+
+use fitout_model::ObjectId;
+
+use crate::{Action, Observed, Outcome, RecordStatus, Recorded, Wanted, install, uninstall};
+
+/// One write. Each can be done again without harm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Holds the instance until the target is clean.
+    Hold,
+    /// Lets the instance go.
+    Release,
+    /// Records a new revision of the wanted artifact on the hub.
+    WriteRevision {
+        /// Its number.
+        number: u32,
+        /// Why it is made.
+        action: Action,
+    },
+    /// Records on the hub what came of a revision.
+    FinishRevision {
+        /// Its number.
+        number: u32,
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// Removes a revision from the hub.
+    RemoveRevision(u32),
+    /// Writes a release record on the target, or changes its status.
+    WriteRecord {
+        /// The revision it is of.
+        number: u32,
+        /// What it is to say.
+        status: RecordStatus,
+    },
+    /// Removes a release record from the target.
+    RemoveRecord(u32),
+    /// Applies an object of the wanted artifact.
+    Apply(ObjectId),
+    /// Deletes an object that is ours.
+    Delete(ObjectId),
+}
+
+/// What is to be done now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// These effects, side by side; then ask again.
+    Do(Vec<Effect>),
+    /// Nothing until the target changes: these objects are waited for.
+    Await(Vec<ObjectId>),
+    /// Nothing until a person decides: this object belongs to somebody else.
+    Blocked {
+        /// The object.
+        object: ObjectId,
+        /// Whose it is.
+        owner: String,
+    },
+    /// Nothing: it is as it is wanted.
+    Done,
+}
+
+/// Decides what is to be done now for an instance.
+pub fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Next {
+    if !wanted.present {
+        return uninstall::next(recorded, observed);
+    }
+    if !recorded.held {
+        return Next::Do(vec![Effect::Hold]);
+    }
+    match &wanted.artifact {
+        Some(artifact) if !wanted.suspended => install::next(wanted, artifact, recorded, observed),
+        _ => Next::Done,
+    }
+}

@@ -1,0 +1,129 @@
+//! What the next effect is decided from.
+
+use std::collections::BTreeMap;
+
+use fitout_model::{Digest, ObjectId};
+use fitout_plan::Phase;
+
+/// What a person wants of an instance.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Installed, or gone.
+    pub present: bool,
+    /// Watch and report, write nothing.
+    pub suspended: bool,
+    /// What is to be installed; none where it could not be worked out, and then everything stays as it is.
+    pub artifact: Option<Artifact>,
+    /// How many revisions are kept beside the one that is deployed.
+    pub history: usize,
+}
+
+/// The very thing that is applied, rendered once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Of all its objects.
+    pub digest: Digest,
+    /// The revision whose artifact is installed again; none for one that was rendered now.
+    pub rolls_back_to: Option<u32>,
+    /// Its objects.
+    pub objects: Vec<Planned>,
+}
+
+/// One object of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Which it is.
+    pub id: ObjectId,
+    /// When it is applied.
+    pub phase: Phase,
+    /// Of what is applied.
+    pub digest: Digest,
+}
+
+/// What the hub has on record.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Whether the instance is held until the target is clean.
+    pub held: bool,
+    /// Every revision that is kept, oldest first.
+    pub revisions: Vec<Revision>,
+}
+
+/// One revision of an instance, as the hub recorded it before the first write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// From 1.
+    pub number: u32,
+    /// Why it was made.
+    pub action: Action,
+    /// What it installs.
+    pub artifact: Digest,
+    /// All it may have written to the target.
+    pub inventory: Vec<ObjectId>,
+    /// What came of it; none while it is under way.
+    pub outcome: Option<Outcome>,
+}
+
+/// Why a revision was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The first.
+    Install,
+    /// Something new over something older.
+    Upgrade,
+    /// Something older again.
+    Rollback,
+}
+
+/// What came of a revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All its objects were applied.
+    Deployed,
+    /// Another one took its place, before or after it was deployed.
+    Superseded,
+}
+
+/// The status in a release record, in Helm's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "Helm's words")]
+pub enum RecordStatus {
+    PendingInstall,
+    PendingUpgrade,
+    PendingRollback,
+    Deployed,
+    Superseded,
+    Uninstalling,
+    Failed,
+}
+
+/// What is on the target.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// The release records by revision.
+    pub records: BTreeMap<u32, RecordStatus>,
+    /// The objects that exist, of those that any revision names.
+    pub objects: BTreeMap<ObjectId, Seen>,
+}
+
+/// An object on the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Whether it is ours, and as what.
+    pub state: State,
+    /// Whether it is as healthy as it gets.
+    pub healthy: bool,
+}
+
+/// Whose an object is, and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It holds what was applied with this digest, and nobody has changed that since.
+    Applied(Digest),
+    /// It is ours, but it is not known to hold what was applied: somebody changed it, or we have only just started.
+    Changed,
+    /// It is on its way out.
+    Terminating,
+    /// It belongs to somebody else.
+    Foreign(String),
+}

@@ -1,0 +1,366 @@
+//! The whole life of an instance, driven through `next` alone, with every effect failing in every way.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fitout_change::{
+    Action, Artifact, Effect, Next, Observed, Outcome, Planned, RecordStatus, Recorded, Revision, Seen, State, Wanted,
+    next,
+};
+use fitout_model::{Digest, Gvk, ObjectId};
+use fitout_plan::phase;
+
+/// A hub and a target in one place, which do what effects say and nothing else.
+#[derive(Clone, Default)]
+struct World {
+    recorded: Recorded,
+    observed: Observed,
+    /// What the objects on the target really hold.
+    content: BTreeMap<ObjectId, Digest>,
+    /// Everything that was done, in order.
+    done: Vec<Effect>,
+}
+
+/// What goes wrong with an effect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// It is not carried out.
+    Refused,
+    /// It is carried out and then we die: what only we knew is lost.
+    Crash,
+    /// We die before it is carried out.
+    CrashBefore,
+}
+
+fn id(api_version: &str, kind: &str, name: &str) -> ObjectId {
+    let namespaced = !["Namespace", "CustomResourceDefinition", "ClusterRole"].contains(&kind);
+    let namespace = if namespaced { "web" } else { "" };
+    ObjectId { gvk: Gvk::new(api_version, kind), namespace: namespace.into(), name: name.into() }
+}
+
+fn artifact(version: &str, ids: &[ObjectId]) -> Artifact {
+    let planned = |id: &ObjectId| Planned {
+        id: id.clone(),
+        phase: phase(&id.gvk),
+        digest: Digest::of(format!("{version} {id}")),
+    };
+    Artifact { digest: Digest::of(version), rolls_back_to: None, objects: ids.iter().map(planned).collect() }
+}
+
+fn first() -> Artifact {
+    artifact(
+        "1",
+        &[
+            id("example.com/v1", "Widget", "w"),
+            id("apps/v1", "Deployment", "web"),
+            id("v1", "Service", "web"),
+            id("v1", "ConfigMap", "old"),
+            id("v1", "ServiceAccount", "web"),
+            id("rbac.authorization.k8s.io/v1", "ClusterRole", "web"),
+            id("apiextensions.k8s.io/v1", "CustomResourceDefinition", "widgets.example.com"),
+            id("v1", "Namespace", "web"),
+            id("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "web"),
+        ],
+    )
+}
+
+fn second() -> Artifact {
+    let mut ids: Vec<ObjectId> = first().objects.into_iter().map(|planned| planned.id).collect();
+    ids.retain(|id| id.name != "old");
+    ids.push(id("v1", "ConfigMap", "new"));
+    artifact("2", &ids)
+}
+
+fn wanted(artifact: Option<Artifact>) -> Wanted {
+    Wanted { present: artifact.is_some(), suspended: false, artifact, history: 2 }
+}
+
+impl World {
+    fn carry_out(&mut self, effect: &Effect, wanted: &Wanted) {
+        self.done.push(effect.clone());
+        let revisions = &mut self.recorded.revisions;
+        match effect {
+            Effect::Hold => self.recorded.held = true,
+            Effect::Release => {
+                assert!(revisions.is_empty() && self.observed.records.is_empty(), "let go with something left");
+                self.recorded.held = false;
+            }
+            Effect::WriteRevision { number, action } => {
+                let artifact = wanted.artifact.as_ref().unwrap();
+                // As the hub does: writing the same one again changes nothing.
+                if revisions.iter().all(|revision| revision.number != *number) {
+                    revisions.push(Revision {
+                        number: *number,
+                        action: *action,
+                        artifact: artifact.digest.clone(),
+                        inventory: artifact.objects.iter().map(|planned| planned.id.clone()).collect(),
+                        outcome: None,
+                    });
+                }
+            }
+            Effect::FinishRevision { number, outcome } => {
+                revisions.iter_mut().find(|revision| revision.number == *number).unwrap().outcome = Some(*outcome);
+            }
+            Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
+            Effect::WriteRecord { number, status } => drop(self.observed.records.insert(*number, *status)),
+            Effect::RemoveRecord(number) => drop(self.observed.records.remove(number)),
+            Effect::Apply(id) => {
+                let last = revisions.last().unwrap();
+                assert!(last.inventory.contains(id), "{id} was applied before it was on record");
+                assert!(self.observed.records.contains_key(&last.number), "{id} was applied before the release record");
+                let planned =
+                    wanted.artifact.as_ref().unwrap().objects.iter().find(|planned| planned.id == *id).unwrap();
+                let seen = Seen { state: State::Applied(planned.digest.clone()), healthy: false };
+                self.content.insert(id.clone(), planned.digest.clone());
+                self.observed.objects.insert(id.clone(), seen);
+            }
+            Effect::Delete(id) => {
+                if let Some(seen) = self.observed.objects.get_mut(id) {
+                    seen.state = State::Terminating;
+                }
+            }
+        }
+    }
+
+    /// We start again and know only what is on record.
+    fn crash(&mut self) {
+        for seen in self.observed.objects.values_mut() {
+            if matches!(seen.state, State::Applied(_)) {
+                seen.state = State::Changed;
+            }
+        }
+    }
+
+    /// Time passes on the target: what was waited for happens.
+    fn settle(&mut self) {
+        self.observed.objects.retain(|_, seen| seen.state != State::Terminating);
+        self.observed.objects.values_mut().for_each(|seen| seen.healthy = true);
+    }
+
+    /// Asks and does until there is nothing to do. Returns how many effects that took.
+    fn run(&mut self, wanted: &Wanted, fault: Option<(usize, Fault)>) -> usize {
+        let mut count = 0;
+        for _ in 0..500 {
+            match next(wanted, &self.recorded, &self.observed) {
+                Next::Do(effects) => {
+                    assert!(!effects.is_empty(), "nothing to do is not something to do");
+                    for effect in effects {
+                        let wrong = fault.filter(|(at, _)| *at == count).map(|(_, fault)| fault);
+                        count += 1;
+                        match wrong {
+                            None => self.carry_out(&effect, wanted),
+                            // The others of this round are carried out all the same: they run side by side.
+                            Some(Fault::Refused) => {}
+                            Some(Fault::Crash) => {
+                                self.carry_out(&effect, wanted);
+                                self.crash();
+                                break;
+                            }
+                            Some(Fault::CrashBefore) => {
+                                self.crash();
+                                break;
+                            }
+                        }
+                    }
+                }
+                Next::Await(ids) => {
+                    assert!(!ids.is_empty());
+                    self.settle();
+                }
+                Next::Done => {
+                    self.settle();
+                    return count;
+                }
+                Next::Blocked { object, owner } => panic!("{object} is {owner}'s"),
+            }
+        }
+        panic!("no end: {:?}", next(wanted, &self.recorded, &self.observed));
+    }
+
+    /// What can be told from outside once it is done.
+    fn end(&self) -> End {
+        let content = |id: &ObjectId| (id.clone(), self.content[id].clone());
+        let revisions = self.recorded.revisions.iter().map(|revision| (revision.number, revision.outcome));
+        End {
+            objects: self.observed.objects.keys().map(content).collect(),
+            records: self.observed.records.clone(),
+            revisions: revisions.collect(),
+            held: self.recorded.held,
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct End {
+    objects: BTreeMap<ObjectId, Digest>,
+    records: BTreeMap<u32, RecordStatus>,
+    revisions: Vec<(u32, Option<Outcome>)>,
+    held: bool,
+}
+
+/// The steps of a life: what is wanted, one after the other.
+fn life() -> Vec<Wanted> {
+    let back = Artifact { rolls_back_to: Some(1), ..first() };
+    vec![wanted(Some(first())), wanted(Some(second())), wanted(Some(back)), wanted(None)]
+}
+
+#[test]
+fn a_whole_life_goes_through_all_its_stations() {
+    let mut world = World::default();
+    let ends: Vec<_> = life()
+        .iter()
+        .map(|wanted| {
+            world.run(wanted, None);
+            world.end()
+        })
+        .collect();
+    assert_eq!(ends[0].records, [(1, RecordStatus::Deployed)].into());
+    assert_eq!(ends[1].records, [(1, RecordStatus::Superseded), (2, RecordStatus::Deployed)].into());
+    assert_eq!(
+        ends[2].records,
+        [(1, RecordStatus::Superseded), (2, RecordStatus::Superseded), (3, RecordStatus::Deployed)].into()
+    );
+    let names = |end: usize| ends[end].objects.keys().map(|id| id.name.as_str()).collect::<BTreeSet<_>>();
+    assert!(names(0).contains("old") && !names(0).contains("new"));
+    assert!(!names(1).contains("old") && names(1).contains("new"));
+    assert_eq!(names(0), names(2));
+    // Definitions of custom resources stay.
+    assert_eq!(names(3), ["widgets.example.com"].into());
+    assert!(ends[3].records.is_empty() && ends[3].revisions.is_empty() && !ends[3].held);
+    let rollback = Effect::WriteRevision { number: 3, action: Action::Rollback };
+    assert!(world.done.contains(&rollback));
+}
+
+#[test]
+fn whichever_effect_fails_however_the_end_is_the_same() {
+    let steps = life();
+    let mut before = World::default();
+    let mut tried = 0;
+    for wanted in &steps {
+        let mut undisturbed = before.clone();
+        let effects = undisturbed.run(wanted, None);
+        for at in 0..effects {
+            for fault in [Fault::Refused, Fault::Crash, Fault::CrashBefore] {
+                let mut world = before.clone();
+                world.run(wanted, Some((at, fault)));
+                assert_eq!(world.end(), undisturbed.end(), "{fault:?} at effect {at}");
+                tried += 1;
+            }
+        }
+        before = undisturbed;
+    }
+    assert!(tried > 100, "{tried}");
+}
+
+#[test]
+fn nothing_is_written_twice_without_a_fault() {
+    let mut world = World::default();
+    for wanted in life() {
+        world.done.clear();
+        world.run(&wanted, None);
+        let mut seen = Vec::new();
+        for effect in &world.done {
+            assert!(!seen.contains(effect), "{effect:?} twice");
+            seen.push(effect.clone());
+        }
+    }
+}
+
+#[test]
+fn what_needs_something_waits_for_it() {
+    let mut world = World::default();
+    world.run(&wanted(Some(first())), None);
+    let at = |kind: &str| {
+        world.done.iter().position(|effect| matches!(effect, Effect::Apply(id) if id.gvk.kind == kind)).unwrap()
+    };
+    let order = [
+        "CustomResourceDefinition",
+        "ServiceAccount",
+        "Service",
+        "Deployment",
+        "ValidatingWebhookConfiguration",
+        "Widget",
+    ];
+    for pair in order.windows(2) {
+        assert!(at(pair[0]) < at(pair[1]), "{pair:?}");
+    }
+}
+
+#[test]
+fn only_what_was_changed_is_mended() {
+    let mut world = World::default();
+    let wanted = wanted(Some(first()));
+    world.run(&wanted, None);
+    world.done.clear();
+    let (edited, deleted) = (id("v1", "Service", "web"), id("v1", "ConfigMap", "old"));
+    world.observed.objects.get_mut(&edited).unwrap().state = State::Changed;
+    world.observed.objects.remove(&deleted);
+    world.run(&wanted, None);
+    assert_eq!(world.done, [Effect::Apply(edited), Effect::Apply(deleted)]);
+}
+
+#[test]
+fn what_is_on_its_way_out_is_waited_for_and_made_again() {
+    let mut world = World::default();
+    let wanted = wanted(Some(first()));
+    world.run(&wanted, None);
+    let going = id("v1", "ConfigMap", "old");
+    world.observed.objects.get_mut(&going).unwrap().state = State::Terminating;
+    assert_eq!(next(&wanted, &world.recorded, &world.observed), Next::Await(vec![going.clone()]));
+    world.run(&wanted, None);
+    assert_eq!(world.done.last(), Some(&Effect::Apply(going)));
+}
+
+#[test]
+fn an_object_of_somebody_else_blocks_before_the_first_write() {
+    let mut world = World::default();
+    world.recorded.held = true;
+    let object = id("v1", "Service", "web");
+    let seen = Seen { state: State::Foreign("release web in shop".into()), healthy: true };
+    world.observed.objects.insert(object.clone(), seen);
+    let blocked = next(&wanted(Some(first())), &world.recorded, &world.observed);
+    assert_eq!(blocked, Next::Blocked { object, owner: "release web in shop".into() });
+}
+
+#[test]
+fn a_suspended_instance_is_only_watched() {
+    let mut world = World::default();
+    let mut wanted = wanted(Some(first()));
+    world.run(&wanted, None);
+    world.observed.objects.remove(&id("v1", "ConfigMap", "old"));
+    wanted.suspended = true;
+    assert_eq!(next(&wanted, &world.recorded, &world.observed), Next::Done);
+    wanted.artifact = Some(second());
+    assert_eq!(next(&wanted, &world.recorded, &world.observed), Next::Done);
+}
+
+#[test]
+fn uninstall_leaves_what_is_not_ours() {
+    let mut world = World::default();
+    world.run(&wanted(Some(first())), None);
+    let taken = id("v1", "Service", "web");
+    world.observed.objects.get_mut(&taken).unwrap().state = State::Foreign("another".into());
+    world.run(&wanted(None), None);
+    assert!(world.observed.objects.contains_key(&taken));
+    assert!(!world.recorded.held);
+}
+
+#[test]
+fn history_is_kept_to_its_limit_and_never_the_one_that_is_deployed() {
+    let mut world = World::default();
+    for number in 1..=6 {
+        let one = artifact(&number.to_string(), &[id("v1", "ConfigMap", "one")]);
+        world.run(&wanted(Some(one)), None);
+    }
+    let numbers: Vec<u32> = world.recorded.revisions.iter().map(|revision| revision.number).collect();
+    assert_eq!(numbers, [4, 5, 6]);
+    assert_eq!(world.observed.records.keys().copied().collect::<Vec<_>>(), [4, 5, 6]);
+}
+
+#[test]
+fn an_instance_that_was_never_installed_goes_at_once() {
+    let mut world = World::default();
+    world.recorded.held = true;
+    assert_eq!(world.run(&wanted(None), None), 1);
+}

@@ -1,0 +1,109 @@
+//! Parameters: values that a JSON Schema declares and checks.
+
+use fitout_model::{Problem, nearest};
+use serde_json::{Value, json};
+
+use crate::Input;
+use crate::manifests::problem;
+
+/// Checked values, with the schema's defaults where nothing was said.
+#[derive(Debug)]
+pub(crate) struct Parameters {
+    schema: Value,
+    values: Value,
+}
+
+impl Parameters {
+    /// Checks the values. Without a schema nothing is declared, so no value is allowed.
+    pub(crate) fn new(input: &Input, values: Value) -> Result<Self, Problem> {
+        let schema = match &input.definition.parameters {
+            Some(path) => read_schema(input, path)?,
+            None => json!({ "type": "object", "additionalProperties": false }),
+        };
+        let mut values = values;
+        fill(&mut values, &schema);
+        unknown(&values, &schema, "values")?;
+        let validator = jsonschema::validator_for(&schema).map_err(|error| {
+            let path = input.definition.parameters.clone().unwrap_or_default();
+            problem(&path, &format!("it is no JSON Schema: {error}"), "mend it")
+        })?;
+        if let Some(error) = validator.iter_errors(&values).next() {
+            let path = error.instance_path().to_string().replace('/', ".");
+            let field = format!("values{path}");
+            return Err(problem(&field, &error.to_string(), "change the value"));
+        }
+        Ok(Self { schema, values })
+    }
+
+    /// The value of a parameter, by its path with dots.
+    pub(crate) fn get(&self, name: &str, place: &str) -> Result<&Value, Problem> {
+        let mut schema = &self.schema;
+        for part in name.split('.') {
+            match schema["properties"].get(part) {
+                Some(inner) => schema = inner,
+                None => return Err(self.undeclared(name, place)),
+            }
+        }
+        let pointer = format!("/{}", name.replace('.', "/"));
+        self.values.pointer(&pointer).ok_or_else(|| {
+            problem(
+                place,
+                &format!("the parameter `{name}` has no value"),
+                &format!("set `{name}` in the instance's values"),
+            )
+        })
+    }
+
+    fn undeclared(&self, name: &str, place: &str) -> Problem {
+        let known = self.schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        let hint = nearest(name, known).map_or_else(
+            || "declare it in the parameters, or write `$${` for the text itself".to_owned(),
+            |meant| format!("did you mean `{meant}`?"),
+        );
+        problem(place, &format!("no parameter `{name}` is declared"), &hint)
+    }
+}
+
+fn read_schema(input: &Input, path: &str) -> Result<Value, Problem> {
+    let content = input.files.get(path).ok_or_else(|| {
+        problem("spec.parameters", &format!("there is no file {path}"), "add it beside the definition")
+    })?;
+    serde_json::from_slice(content).map_err(|error| problem(path, &format!("it is not JSON: {error}"), "mend it"))
+}
+
+/// Fills in what the schema gives as default, as deep as objects go.
+fn fill(values: &mut Value, schema: &Value) {
+    let Some(properties) = schema["properties"].as_object() else { return };
+    let Some(values) = values.as_object_mut() else { return };
+    for (name, property) in properties {
+        let default = property.get("default").cloned();
+        // An object without a default of its own may have properties with one.
+        let default = default.or_else(|| property.get("properties").map(|_| json!({})));
+        if let (false, Some(default)) = (values.contains_key(name), default) {
+            values.insert(name.clone(), default);
+        }
+        if let Some(value) = values.get_mut(name) {
+            fill(value, property);
+        }
+    }
+}
+
+/// A value that no parameter takes is a slip more often than not.
+fn unknown(values: &Value, schema: &Value, path: &str) -> Result<(), Problem> {
+    let (Some(values), Some(properties)) = (values.as_object(), schema["properties"].as_object()) else {
+        return Ok(());
+    };
+    if schema.get("additionalProperties").is_some_and(|more| *more != false) {
+        return Ok(());
+    }
+    for (name, value) in values {
+        let field = format!("{path}.{name}");
+        let Some(property) = properties.get(name) else {
+            let meant = nearest(name, properties.keys().map(String::as_str));
+            let hint = meant.map_or_else(|| "take it out".to_owned(), |meant| format!("did you mean `{meant}`?"));
+            return Err(problem(&field, "there is no such parameter", &hint));
+        };
+        unknown(value, property, &field)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! What a cluster serves.
+
+use std::collections::BTreeMap;
+
+use crate::{Gvk, nearest};
+
+/// Whether objects of a kind are in a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// They are.
+    Namespaced,
+    /// They are not.
+    Cluster,
+}
+
+/// The kinds a cluster serves, as its discovery tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Apis(BTreeMap<Gvk, Scope>);
+
+impl Apis {
+    /// The scope of a kind; none where the cluster does not serve it.
+    pub fn scope(&self, gvk: &Gvk) -> Option<Scope> {
+        self.0.get(gvk).copied()
+    }
+
+    /// Adds a kind.
+    pub fn insert(&mut self, gvk: Gvk, scope: Scope) {
+        self.0.insert(gvk, scope);
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A kind that somebody may have meant: the same kind in another version or group, or one that is written alike.
+    pub fn nearest(&self, gvk: &Gvk) -> Option<&Gvk> {
+        let served = || self.0.keys();
+        served()
+            .find(|known| known.kind == gvk.kind && known.group == gvk.group)
+            .or_else(|| served().find(|known| known.kind == gvk.kind))
+            .or_else(|| {
+                let kind = nearest(&gvk.kind, served().map(|known| known.kind.as_str()))?;
+                served().find(|known| known.kind == kind)
+            })
+    }
+}
+
+impl FromIterator<(Gvk, Scope)> for Apis {
+    fn from_iter<I: IntoIterator<Item = (Gvk, Scope)>>(kinds: I) -> Self {
+        Self(kinds.into_iter().collect())
+    }
+}

@@ -1,0 +1,15 @@
+//! What everything else speaks of: definitions, objects, values, digests.
+
+mod apis;
+mod definition;
+mod digest;
+mod nearest;
+mod object;
+mod values;
+
+pub use apis::{Apis, Scope};
+pub use definition::{Definition, Manifests, Problem, parse_definition};
+pub use digest::Digest;
+pub use nearest::nearest;
+pub use object::{Gvk, ObjectId};
+pub use values::coalesce;
