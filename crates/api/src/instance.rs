@@ -1,0 +1,260 @@
+//! `ExtensionInstance`: one extension, wanted on one cluster.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::core::Rule;
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Action, FreeForm, Outcome, conditions, rules, schema};
+
+/// What is wanted.
+#[derive(CustomResource, KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[kube(
+    group = "fitout.dev",
+    version = "v1alpha1",
+    kind = "ExtensionInstance",
+    doc = "One extension, wanted on one cluster. Deleting it uninstalls the extension.",
+    namespaced,
+    status = "ExtensionInstanceStatus",
+    derive = "PartialEq",
+    shortname = "inst",
+    shortname = "exti",
+    category = "fitout",
+    selectable = ".spec.cluster",
+    selectable = ".spec.extension.name",
+    validation = rules::object_name("an instance", 63),
+    printcolumn(name = "Cluster", type_ = "string", json_path = ".spec.cluster"),
+    printcolumn(name = "Extension", type_ = "string", json_path = ".spec.extension.name"),
+    printcolumn(name = "Version", type_ = "string", json_path = ".status.version"),
+    printcolumn(name = "Ready", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].status"#),
+    printcolumn(name = "Status", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].message"#),
+    printcolumn(name = "Wanted", type_ = "string", json_path = ".status.wantedVersion", priority = 1),
+    printcolumn(name = "Why", type_ = "string", json_path = ".status.why", priority = 1),
+    printcolumn(name = "Revision", type_ = "integer", json_path = ".status.revision", priority = 1),
+    printcolumn(name = "Policy", type_ = "string", json_path = ".spec.upgrade.policy", priority = 1),
+    printcolumn(name = "Suspended", type_ = "boolean", json_path = ".spec.suspend", priority = 1),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = release_name_is_fixed())]
+pub struct ExtensionInstanceSpec {
+    /// The cluster it is wanted on, in the same namespace. It cannot be changed.
+    #[schemars(length(max = 253))]
+    #[x_kube(
+        validation = rules::label("a cluster", 63),
+        validation = rules::fixed("the cluster of an instance cannot be changed: make another instance for the other cluster"),
+    )]
+    pub cluster: String,
+    /// The extension that is wanted. It cannot be changed.
+    #[x_kube(
+        validation = rules::fixed("the extension of an instance cannot be changed: make another instance for the other extension"),
+    )]
+    pub extension: ExtensionReference,
+    /// The name of the Helm release; absent: the extension's name. It cannot be changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 253))]
+    #[x_kube(validation = rules::label("a release", 53))]
+    pub release_name: Option<String>,
+    /// The namespace on the cluster. It cannot be changed.
+    #[schemars(length(max = 253))]
+    #[x_kube(
+        validation = rules::label("a namespace", 63),
+        validation = rules::fixed("the namespace of an instance cannot be changed: make another instance, and delete this one"),
+    )]
+    pub namespace: String,
+    /// The range of versions that will do; absent: whatever fits the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 256))]
+    #[x_kube(validation = rules::range())]
+    pub version: Option<String>,
+    /// Values that come after all others. Maps merge, lists replace, null deletes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::free_form")]
+    pub values: Option<FreeForm>,
+    /// Values from secrets, in their order; those in `values` come after them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    pub values_from: Vec<ValuesSource>,
+    /// When it moves to another version.
+    #[serde(default)]
+    pub upgrade: Upgrade,
+    /// Whether it is only watched and reported on, and nothing is written.
+    #[serde(default)]
+    pub suspend: bool,
+    /// The revision to go back to. The hub makes a new revision of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rollback_to: Option<u32>,
+}
+
+/// What counts is the name that is used: the default may be written out later, and taken away again.
+fn release_name_is_fixed() -> Rule {
+    let name = |of: &str| format!("(has({of}.releaseName) ? {of}.releaseName : {of}.extension.name)");
+    Rule::new(format!("{} == {}", name("self"), name("oldSelf")))
+        .message("the release name of an instance cannot be changed: make another instance, and delete this one")
+        .field_path(".releaseName")
+}
+
+impl ExtensionInstanceSpec {
+    /// The name of the Helm release, be it said or not.
+    pub fn release_name(&self) -> &str {
+        self.release_name.as_deref().unwrap_or(&self.extension.name)
+    }
+}
+
+/// Which extension, and of which catalog.
+#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExtensionReference {
+    /// The extension's name. The release has this name too, unless it is given another.
+    #[schemars(length(max = 253))]
+    #[x_kube(validation = rules::label("an extension", 63))]
+    pub name: String,
+    /// The catalog's name.
+    #[schemars(length(max = 253))]
+    #[x_kube(validation = rules::label("a catalog", 63))]
+    pub catalog: String,
+    /// Whose catalog it is.
+    #[serde(default)]
+    pub scope: Scope,
+}
+
+/// Whose a catalog is.
+#[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scope {
+    /// Everybody's, in `fitout-system`.
+    #[default]
+    Shared,
+    /// The organization's own, in `org-NAME`.
+    Organization,
+}
+
+/// Where values are.
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValuesSource {
+    /// A key of a secret of type `fitout.dev/values`, in the same namespace.
+    pub secret_key_ref: SecretKeyReference,
+}
+
+/// A key of a secret.
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretKeyReference {
+    /// The secret's name.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+    /// The key under which the values are.
+    #[schemars(length(min = 1, max = 253))]
+    pub key: String,
+}
+
+/// When an instance moves to another version.
+#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upgrade {
+    /// What makes it move.
+    #[serde(default)]
+    pub policy: Policy,
+    /// When it may move, such as `Sat 02:00-05:00 Europe/Amsterdam`; absent: at any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
+    #[x_kube(validation = rules::window())]
+    pub window: Option<String>,
+}
+
+/// What makes an instance move to another version.
+#[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Policy {
+    /// Kubernetes, a dependency or a withdrawal, when it cannot stay where it is.
+    #[default]
+    Follow,
+    /// These, and each new version that fits.
+    Latest,
+    /// A person: the hub shows what it would do, and waits.
+    Manual,
+}
+
+/// What the hub says about an instance.
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExtensionInstanceStatus {
+    /// The generation that the hub has seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// What holds and what does not, each with a sentence: `Resolved`, `Approved`, `Applied`, `Healthy`, `Ready`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions::schema")]
+    pub conditions: Vec<Condition>,
+    /// The version that is installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The version that is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted_version: Option<String>,
+    /// Why that version is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The number of the revision that is installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u32>,
+    /// The step that is running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+    /// How many objects it has on the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ObjectCount>,
+    /// The first object that is not healthy, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_unhealthy: Option<Unhealthy>,
+    /// The last revisions, the newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<RevisionSummary>,
+}
+
+/// A step of a plan.
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Which one it is, from 1.
+    pub index: u32,
+    /// How many there are.
+    pub of: u32,
+    /// What it does.
+    pub name: String,
+    /// The object it is at, as KIND/NAMESPACE/NAME.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+}
+
+/// How many objects there are.
+#[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectCount {
+    /// All of them.
+    pub total: u32,
+    /// Those that are ready.
+    pub ready: u32,
+}
+
+/// An object that is not healthy.
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unhealthy {
+    /// The object, as KIND/NAMESPACE/NAME.
+    pub object: String,
+    /// What is wrong with it, from the place where it went wrong.
+    pub message: String,
+}
+
+/// A revision in a line.
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisionSummary {
+    /// Its number.
+    pub number: u32,
+    /// The version that it installed or removed.
+    pub version: String,
+    /// What was done.
+    pub action: Action,
+    /// What came of it.
+    pub result: Outcome,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+}

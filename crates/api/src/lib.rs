@@ -1,0 +1,100 @@
+//! The objects of `fitout.dev/v1alpha1`: what a person writes and what the hub says about it.
+//!
+//! Each kind has a file. What the API server refuses, it refuses by the schemas and rules made here, with a sentence
+//! that a person can act on; what it accepts, these types read and write without loss. Nothing here talks to a cluster.
+
+#![allow(clippy::duplicated_attributes, reason = "columns of a table have types in common")]
+#![allow(unreachable_pub, reason = "the derive of a schema copies each type into a function, out of everyone's reach")]
+
+mod catalog;
+mod cluster;
+pub mod conditions;
+mod definition;
+mod engine;
+mod extension;
+mod instance;
+mod organization;
+pub mod reasons;
+mod requirements;
+mod revision;
+mod rules;
+mod schema;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::CustomResourceExt;
+
+pub use catalog::{Catalog, CatalogSource, CatalogSpec, CatalogStatus, DirectorySource};
+pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Nodes};
+pub use definition::{
+    Conflict, Dependency, ExtensionDefinition, ExtensionDefinitionSpec, ExtensionDefinitionStatus, Lifecycle, Link,
+    Role,
+};
+pub use engine::{Helm, Manifests, Olm, Runtime};
+pub use extension::{Extension, ExtensionSpec, ExtensionStatus, ExtensionVersion};
+pub use instance::{
+    ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference, ObjectCount, Policy,
+    RevisionSummary, Scope, SecretKeyReference, Step, Unhealthy, Upgrade, ValuesSource,
+};
+pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
+pub use requirements::{AccessRule, InternetAccess, Reach, Requirements, Webhook, WebhookKind, WebhookRule};
+pub use revision::{Action, ExtensionRevision, ExtensionRevisionSpec, ExtensionRevisionStatus, ObjectName, Outcome};
+
+/// The API group of all kinds.
+pub const GROUP: &str = "fitout.dev";
+
+/// The version of the group.
+pub const VERSION: &str = "v1alpha1";
+
+/// The category that `kubectl get fitout` lists.
+pub const CATEGORY: &str = "fitout";
+
+/// A JSON object whose content is not ours to describe.
+pub type FreeForm = serde_json::Map<String, serde_json::Value>;
+
+/// Every kind's definition, as it is to be installed, in the order of their names.
+///
+/// This, and not `crd()` of a single type, is what `deploy/crds` holds: it is tidied for the API server.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    let crds = [
+        Catalog::crd(),
+        Cluster::crd(),
+        Extension::crd(),
+        ExtensionDefinition::crd(),
+        ExtensionInstance::crd(),
+        ExtensionRevision::crd(),
+        Organization::crd(),
+    ];
+    crds.into_iter().map(schema::tidied).collect()
+}
+
+/// Whether a field has its default and need not be written.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_of_our_group_and_category_and_has_a_status() {
+        for crd in crds() {
+            let name = crd.metadata.name.unwrap();
+            assert_eq!((crd.spec.group.as_str(), name.ends_with(".fitout.dev")), (GROUP, true), "{name}");
+            assert_eq!(crd.spec.names.categories, Some(vec![CATEGORY.to_owned()]), "{name}");
+            assert!(!crd.spec.names.short_names.unwrap().is_empty(), "{name}");
+            assert_eq!(crd.spec.versions[0].name, VERSION, "{name}");
+            assert!(crd.spec.versions[0].subresources.as_ref().unwrap().status.is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn short_names_are_given_once() {
+        let mut names: Vec<_> = crds().into_iter().flat_map(|crd| crd.spec.names.short_names.unwrap()).collect();
+        names.sort();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

@@ -1,0 +1,156 @@
+//! What an extension needs, for a person to approve.
+
+use kube::KubeSchema;
+use kube::core::Rule;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{is_false, rules};
+
+/// What an extension needs of the cluster and of the people who run it. What is not here, it does not get.
+#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Requirements {
+    /// What its workloads reach outside the cluster; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub internet_access: Option<InternetAccess>,
+    /// Whether it has workloads in kube-system: then it is only for rooted clusters.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub kube_system_deployment: bool,
+    /// Whether it has privileged pods: then it is only for rooted clusters.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub privileged: bool,
+    /// What the cluster must be able to do: storageClass, loadBalancer, networkPolicy and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), inner(length(max = 64)))]
+    pub capabilities: Vec<String>,
+    /// The namespaces it writes to, and no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 253)))]
+    #[x_kube(validation = rules::labels("a namespace", 63))]
+    pub namespaces: Vec<String>,
+    /// The rights that installing it takes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 512))]
+    pub installer: Vec<AccessRule>,
+    /// The rights that it hands to its own workloads, through the roles it ships.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 512))]
+    pub grants: Vec<AccessRule>,
+    /// The admission webhooks it ships, and what they intercept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 128))]
+    pub webhooks: Vec<Webhook>,
+    /// What it is given from the hub, such as `cluster.users.sshKeys`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), inner(length(max = 128)))]
+    pub platform_data: Vec<String>,
+    /// Where its images come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 253)))]
+    pub registries: Vec<String>,
+}
+
+/// What workloads reach outside the cluster.
+#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = hosts_go_with_reach())]
+pub struct InternetAccess {
+    /// How far they reach.
+    pub to: Reach,
+    /// The hosts, where it is some hosts that they reach.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 128), inner(length(max = 253)))]
+    #[x_kube(validation = rules::hosts())]
+    pub hosts: Vec<String>,
+}
+
+fn hosts_go_with_reach() -> Rule {
+    Rule::new("(self.to == 'Hosts') == (has(self.hosts) && size(self.hosts) > 0)")
+        .message("'hosts' is given when, and only when, 'to' is Hosts")
+}
+
+/// How far workloads reach.
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reach {
+    /// Not outside the cluster.
+    None,
+    /// The hosts that are named.
+    Hosts,
+    /// Everywhere.
+    Any,
+}
+
+/// Rights, as Kubernetes' roles have them.
+#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = rights_are_to_something())]
+pub struct AccessRule {
+    /// The API groups; the empty text is the core group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 253)))]
+    pub api_groups: Vec<String>,
+    /// The resources, and subresources as `pods/log`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 128), inner(length(max = 253)))]
+    pub resources: Vec<String>,
+    /// The objects' names; absent: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 256), inner(length(max = 253)))]
+    pub resource_names: Vec<String>,
+    /// Paths that belong to no resource.
+    #[serde(default, rename = "nonResourceURLs", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 253)))]
+    pub non_resource_urls: Vec<String>,
+    /// What may be done.
+    #[schemars(length(min = 1, max = 32), inner(length(max = 64)))]
+    pub verbs: Vec<String>,
+    /// The namespaces it holds in; absent: the whole cluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 253)))]
+    pub namespaces: Vec<String>,
+}
+
+fn rights_are_to_something() -> Rule {
+    Rule::new("has(self.resources) != has(self.nonResourceURLs)")
+        .message("a rule names either 'resources' or 'nonResourceURLs'")
+}
+
+/// An admission webhook.
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Webhook {
+    /// Its name, as in the configuration that is shipped.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+    /// What it does with what it intercepts.
+    pub kind: WebhookKind,
+    /// What it intercepts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub rules: Vec<WebhookRule>,
+}
+
+/// What a webhook does.
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WebhookKind {
+    /// It lets pass or refuses.
+    Validating,
+    /// It changes.
+    Mutating,
+}
+
+/// Writes that a webhook intercepts.
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookRule {
+    /// The API groups.
+    #[schemars(length(max = 64), inner(length(max = 253)))]
+    pub api_groups: Vec<String>,
+    /// The resources.
+    #[schemars(length(max = 128), inner(length(max = 253)))]
+    pub resources: Vec<String>,
+    /// CREATE, UPDATE, DELETE, CONNECT or `*`.
+    #[schemars(length(max = 8), inner(length(max = 16)))]
+    pub operations: Vec<String>,
+}
