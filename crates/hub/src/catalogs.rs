@@ -1,0 +1,139 @@
+//! Catalogs fill Extensions with what they offer.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use anyhow::Result;
+use fitout_api::conditions::{self, Finding, Truth};
+use fitout_api::{Catalog, Extension, ExtensionSpec, ExtensionVersion, reasons};
+use fitout_catalog::{Package, Packages};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Resource, ResourceExt};
+use serde_json::json;
+
+use crate::{Hub, report};
+
+/// What every catalog offers, by namespace and name.
+#[derive(Default)]
+pub(crate) struct Catalogs(RwLock<BTreeMap<(String, String), Arc<Packages>>>);
+
+impl Catalogs {
+    /// What a catalog offers; none before it was read.
+    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Arc<Packages>> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(&(namespace.to_owned(), name.to_owned())).cloned()
+    }
+
+    fn put(&self, namespace: &str, name: &str, packages: Arc<Packages>) {
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert((namespace.to_owned(), name.to_owned()), packages);
+    }
+}
+
+pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
+    let mut changes = hub.index.changes();
+    let mut done: BTreeMap<(String, String), i64> = BTreeMap::new();
+    loop {
+        changes.mark_unchanged();
+        for catalog in hub.index.catalogs.state() {
+            let key = (catalog.namespace().unwrap_or_default(), catalog.name_any());
+            let generation = catalog.metadata.generation.unwrap_or_default();
+            if done.get(&key) == Some(&generation) {
+                continue;
+            }
+            match sync(&hub, &catalog).await {
+                Ok(()) => drop(done.insert(key, generation)),
+                Err(error) => tracing::warn!(catalog = key.1, %error, "catalog"),
+            }
+        }
+        changes.changed().await?;
+    }
+}
+
+async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
+    let (namespace, name) = (catalog.namespace().unwrap_or_default(), catalog.name_any());
+    let directory = catalog.spec.source.directory.clone().unwrap_or_default();
+    let read = match (&directory.embedded, &directory.path) {
+        (Some(name), _) => Ok(fitout_catalog::embedded(name)),
+        (None, path) => {
+            let path = path.clone().unwrap_or_default();
+            fitout_catalog::directory(Path::new(&path)).map_err(|error| format!("{path}: {error}"))
+        }
+    };
+    let (truth, reason, message) = match &read {
+        Ok(packages) => match packages.problems.first() {
+            None => (Truth::True, reasons::synced::SYNCED, format!("{} versions were read", packages.packages.len())),
+            Some((_, problem)) => {
+                let message = format!("{problem} (and {} more)", packages.problems.len() - 1);
+                (Truth::False, reasons::synced::PARTLY, message.replace(" (and 0 more)", ""))
+            }
+        },
+        Err(message) => (Truth::False, reasons::synced::UNREACHABLE, format!("{message}; what is installed stays")),
+    };
+    // A source that is down takes nothing away.
+    if let Ok(packages) = read {
+        let packages = Arc::new(packages);
+        for spec in extensions(&name, &packages.packages) {
+            write(hub, catalog, &namespace, spec).await?;
+        }
+        hub.catalogs.put(&namespace, &name, packages);
+    }
+    let mut status = catalog.status.clone().unwrap_or_default();
+    let generation = catalog.metadata.generation;
+    let finding = |aspect| Finding { aspect, truth, reason, message: message.clone(), generation };
+    conditions::set(&mut status.conditions, finding(conditions::SYNCED), &report::now());
+    conditions::set(&mut status.conditions, finding(conditions::READY), &report::now());
+    status.observed_generation = generation;
+    if let Some(packages) = hub.catalogs.get(&namespace, &name) {
+        status.versions = u32::try_from(packages.packages.len()).ok();
+        status.extensions = u32::try_from(extensions(&name, &packages.packages).len()).ok();
+    }
+    report::write(&Api::<Catalog>::namespaced(hub.client.clone(), &namespace), &name, &status).await?;
+    Ok(())
+}
+
+/// One for each extension, with its versions, the newest first.
+fn extensions(catalog: &str, packages: &[Package]) -> Vec<ExtensionSpec> {
+    let mut by_name: BTreeMap<&str, Vec<&Package>> = BTreeMap::new();
+    for package in packages.iter().rev() {
+        by_name.entry(&package.definition.extension).or_default().push(package);
+    }
+    let specs = by_name.into_iter().map(|(name, packages)| {
+        let newest = &packages[0].definition;
+        ExtensionSpec {
+            catalog: catalog.to_owned(),
+            extension: name.to_owned(),
+            display_name: newest.display_name.clone(),
+            summary: newest.summary.clone(),
+            publisher: newest.publisher.clone(),
+            categories: newest.categories.clone(),
+            versions: packages.into_iter().map(version).collect(),
+        }
+    });
+    specs.collect()
+}
+
+fn version(package: &Package) -> ExtensionVersion {
+    ExtensionVersion {
+        version: package.definition.version.to_string(),
+        kubernetes: package.definition.kubernetes.clone(),
+        digest: package.digest.to_string(),
+        app_version: package.definition.app_version.clone(),
+        deprecated: false,
+    }
+}
+
+async fn write(hub: &Hub, catalog: &Catalog, namespace: &str, spec: ExtensionSpec) -> Result<()> {
+    let name = format!("{}.{}", spec.catalog, spec.extension);
+    let object = json!({
+        "apiVersion": Extension::api_version(&()), "kind": Extension::kind(&()),
+        "metadata": { "name": name, "ownerReferences": [catalog.controller_owner_ref(&())] },
+        "spec": spec,
+    });
+    let api: Api<Extension> = Api::namespaced(hub.client.clone(), namespace);
+    api.patch(&name, &PatchParams::apply("fitout").force(), &Patch::Apply(&object)).await?;
+    Ok(())
+}

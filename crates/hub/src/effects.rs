@@ -1,0 +1,185 @@
+//! Carrying out effects: the writes to the hub and to the target.
+
+use std::sync::{Arc, PoisonError};
+
+use anyhow::{Context, Result, anyhow};
+use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, ObjectName};
+use fitout_change::{Action, Effect, Outcome, RecordStatus};
+use fitout_model::{Digest, ObjectId};
+use fitout_release::{Release, Stamp, secret};
+use kube::api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::{Api, ResourceExt};
+use serde_json::json;
+use time::OffsetDateTime;
+
+use crate::artifact::Prepared;
+use crate::record;
+use crate::session::{FINALIZER, Session};
+
+impl Session {
+    /// Carries out one effect. Doing it again does no harm.
+    pub(crate) async fn perform(
+        &self,
+        effect: &Effect,
+        instance: &ExtensionInstance,
+        prepared: Option<&Arc<Prepared>>,
+    ) -> Result<()> {
+        let release = instance.spec.release_name();
+        let namespace = &instance.spec.namespace;
+        let prepared = || prepared.context("nothing is prepared");
+        match effect {
+            Effect::Hold => self.finalizers(instance, true).await,
+            Effect::Release => self.finalizers(instance, false).await,
+            Effect::WriteRevision { number, action } => {
+                self.write_revision(instance, prepared()?, *number, *action).await
+            }
+            Effect::FinishRevision { number, outcome } => self.finish_revision(*number, *outcome).await,
+            Effect::RemoveRevision(number) => self.remove_revision(*number).await,
+            Effect::WriteRecord { number, status } => {
+                self.write_record(instance, prepared().ok(), *number, *status).await
+            }
+            Effect::RemoveRecord(number) => Ok(self.target.remove_record(release, namespace, *number).await?),
+            Effect::Apply(id) => {
+                let object = prepared()?.objects.get(id).with_context(|| format!("{id} is not in the artifact"))?;
+                Ok(self.target.apply(id, object).await?)
+            }
+            Effect::Delete(id) => Ok(self.target.delete(id).await?),
+        }
+    }
+
+    async fn finalizers(&self, instance: &ExtensionInstance, hold: bool) -> Result<()> {
+        let mut finalizers: Vec<String> =
+            instance.finalizers().iter().filter(|finalizer| *finalizer != FINALIZER).cloned().collect();
+        if hold {
+            finalizers.push(FINALIZER.to_owned());
+        }
+        let api: Api<ExtensionInstance> = Api::namespaced(self.hub.client.clone(), &self.namespace);
+        let patch = json!({ "metadata": { "finalizers": finalizers } });
+        api.patch(&self.name, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        Ok(())
+    }
+
+    fn revisions(&self) -> Api<ExtensionRevision> {
+        Api::namespaced(self.hub.client.clone(), &self.namespace)
+    }
+
+    async fn write_revision(
+        &self,
+        instance: &ExtensionInstance,
+        prepared: &Prepared,
+        number: u32,
+        action: Action,
+    ) -> Result<()> {
+        self.hub.content.put(prepared.content.as_bytes()).await?;
+        let spec = ExtensionRevisionSpec {
+            instance: self.name.clone(),
+            number,
+            action: match action {
+                Action::Install => fitout_api::Action::Install,
+                Action::Upgrade => fitout_api::Action::Upgrade,
+                Action::Rollback => fitout_api::Action::Rollback,
+            },
+            version: prepared.version.clone(),
+            definition_digest: prepared.definition.to_string(),
+            artifact_digest: Some(prepared.artifact.digest.to_string()),
+            values_digest: Some(Digest::of_value(&prepared.values).to_string()),
+            inventory: prepared.objects.keys().map(object_name).collect(),
+        };
+        let revision = ExtensionRevision {
+            metadata: ObjectMeta {
+                name: Some(ExtensionRevision::name_of(&self.name, number)),
+                namespace: instance.namespace(),
+                ..ObjectMeta::default()
+            },
+            spec: spec.clone(),
+            status: None,
+        };
+        match self.revisions().create(&PostParams::default(), &revision).await {
+            Ok(_) => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 409 => {
+                // Written before a crash, or by somebody else: the same record is ours.
+                let name = ExtensionRevision::name_of(&self.name, number);
+                let found = self.revisions().get(&name).await?;
+                if found.spec == spec {
+                    Ok(())
+                } else {
+                    Err(anyhow!("ExtensionRevision/{name}: another one has this number"))
+                }
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn finish_revision(&self, number: u32, outcome: Outcome) -> Result<()> {
+        let result = match outcome {
+            Outcome::Deployed => fitout_api::Outcome::Succeeded,
+            Outcome::Superseded => fitout_api::Outcome::Superseded,
+        };
+        let name = ExtensionRevision::name_of(&self.name, number);
+        let patch = json!({ "status": { "result": result } });
+        self.revisions().patch_status(&name, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        Ok(())
+    }
+
+    /// What it alone has named goes with it.
+    async fn remove_revision(&self, number: u32) -> Result<()> {
+        let name = ExtensionRevision::name_of(&self.name, number);
+        let removed = self.revisions().delete(&name, &DeleteParams::default()).await;
+        match removed {
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
+            other => drop(other?),
+        }
+        let artifact =
+            self.recorded.revisions.iter().find(|revision| revision.number == number).map(|found| &found.artifact);
+        let Some(artifact) = artifact else { return Ok(()) };
+        let named = |found: &ExtensionRevision| found.spec.artifact_digest.as_deref() == Some(artifact.as_str());
+        let others = self.hub.index.revisions.state().into_iter().filter(|found| found.name_any() != name);
+        if !others.into_iter().any(|found| named(&found)) {
+            self.hub.content.remove(artifact).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_record(
+        &self,
+        instance: &ExtensionInstance,
+        prepared: Option<&Arc<Prepared>>,
+        number: u32,
+        status: RecordStatus,
+    ) -> Result<()> {
+        let now = OffsetDateTime::now_utc();
+        let exists = self.records.contains_key(&number);
+        let mut release = if exists {
+            self.record(instance, number).await?
+        } else {
+            record::release(instance, prepared.context("nothing is prepared")?, number, now)
+        };
+        record::advance(&mut release, status);
+        if exists {
+            self.target.replace_record(&secret(&release, Stamp::Modified(now))?).await?;
+        } else {
+            self.target.create_record(&secret(&release, Stamp::Created(now))?).await?;
+        }
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(release);
+        Ok(())
+    }
+
+    /// A record as it is on the target: from memory, where we wrote it last.
+    async fn record(&self, instance: &ExtensionInstance, number: u32) -> Result<Release> {
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(release) = written.filter(|release| release.revision == u64::from(number)) {
+            return Ok(release);
+        }
+        let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
+        Ok(found.remove(&number).context("the release record is gone")?.release)
+    }
+}
+
+fn object_name(id: &ObjectId) -> ObjectName {
+    ObjectName {
+        api_version: id.gvk.api_version(),
+        kind: id.gvk.kind.clone(),
+        namespace: Some(id.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        name: id.name.clone(),
+    }
+}

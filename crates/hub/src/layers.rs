@@ -1,0 +1,40 @@
+//! The values of an instance, layer by layer.
+
+use fitout_api::ExtensionInstance;
+use fitout_model::coalesce;
+use kube::ResourceExt;
+use serde_json::{Value, json};
+
+use crate::index::{Index, VALUES};
+
+/// The values from secrets, in their order, under those of the instance itself. What is wrong is said without a value:
+/// they are secrets.
+pub(crate) fn values(index: &Index, instance: &ExtensionInstance) -> Result<Value, String> {
+    let namespace = instance.namespace().unwrap_or_default();
+    let mut values = json!({});
+    for source in &instance.spec.values_from {
+        let (name, key) = (&source.secret_key_ref.name, &source.secret_key_ref.key);
+        let what = format!("Secret/{namespace}/{name}");
+        let secret = index.values(&namespace, name).ok_or_else(|| {
+            format!("{what}: there is no such secret of type {VALUES}; make it, or take it out of valuesFrom")
+        })?;
+        let content = secret.data.as_ref().and_then(|data| data.get(key));
+        let content = content.ok_or_else(|| format!("{what}: it has no key `{key}`; add it, or name another"))?;
+        let text =
+            std::str::from_utf8(&content.0).map_err(|_| format!("{what}: `{key}` is not UTF-8; save it as UTF-8"))?;
+        let layer = fitout_goyaml::from_yaml_strict(text).map_err(|error| match error.line() {
+            Some(line) => format!("{what}: `{key}` is not YAML at line {line}; mend it"),
+            None => format!("{what}: `{key}` is not YAML; mend it"),
+        })?;
+        if !layer.is_object() && !layer.is_null() {
+            return Err(format!("{what}: `{key}` holds no map of values; write `name: value` lines"));
+        }
+        if layer.is_object() {
+            coalesce(&mut values, &layer);
+        }
+    }
+    if let Some(own) = &instance.spec.values {
+        coalesce(&mut values, &Value::Object(own.clone()));
+    }
+    Ok(values)
+}

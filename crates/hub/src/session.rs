@@ -1,0 +1,353 @@
+//! The session of one instance: asks what comes next, carries it out, reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use fitout_api::{ExtensionInstance, ExtensionRevision, ObjectName};
+use fitout_catalog::Package;
+use fitout_change::{
+    Action, Artifact, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next,
+};
+use fitout_model::{Digest, Gvk, ObjectId};
+use fitout_release::Release;
+use fitout_target::{Owner, Target};
+use futures::future::join_all;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::artifact::{Prepared, Unprepared, catalog_namespace, from_content, prepare};
+use crate::{Hub, layers, record, report, status};
+
+/// Holds an instance until its cluster is clean.
+pub(crate) const FINALIZER: &str = "fitout.dev/installed";
+
+/// A retry waits this long, then twice as long, up to the limit.
+const FIRST_RETRY: Duration = Duration::from_millis(500);
+const LAST_RETRY: Duration = Duration::from_mins(1);
+
+/// How often the status of an instance is written while it is being worked on.
+const REPORT_EVERY: Duration = Duration::from_millis(500);
+
+pub(crate) struct Session {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) target: Arc<Target>,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    /// Only this session writes them, so it need not wait for the index to see its own writes.
+    pub(crate) recorded: Recorded,
+    pub(crate) records: BTreeMap<u32, RecordStatus>,
+    pub(crate) versions: BTreeMap<u32, String>,
+    /// When each revision was begun.
+    pub(crate) times: BTreeMap<u32, Time>,
+    looked: BTreeSet<ObjectId>,
+    reported: Option<Instant>,
+    /// The record that was written last, so that it need not be read to be changed.
+    pub(crate) written: Mutex<Option<Release>>,
+    /// What was prepared last, and from what.
+    prepared: Option<(Digest, Result<Arc<Prepared>, Unprepared>)>,
+}
+
+/// What a session found out in one round, for the report.
+pub(crate) struct Round<'a> {
+    pub(crate) instance: &'a ExtensionInstance,
+    pub(crate) prepared: &'a Result<Arc<Prepared>, Unprepared>,
+    pub(crate) next: &'a Next,
+    pub(crate) failure: Option<&'a str>,
+}
+
+/// Runs until the instance is gone.
+pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, name: String) {
+    let mut retry = FIRST_RETRY;
+    loop {
+        let mut session = match Session::open(&hub, &target, &namespace, &name).await {
+            Ok(session) => session,
+            Err(error) => {
+                tracing::warn!(instance = name, %error, "open");
+                sleep(retry).await;
+                retry = (retry * 2).min(LAST_RETRY);
+                continue;
+            }
+        };
+        session.live().await;
+        return;
+    }
+}
+
+impl Session {
+    async fn open(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str) -> Result<Self> {
+        let instance = hub.index.instance(namespace, name).context("the instance is gone")?;
+        let found = target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
+        let records = found.iter().map(|(number, found)| (*number, record::status(&found.release))).collect();
+        let of_instance =
+            hub.index.revisions.state().into_iter().filter(|revision| {
+                revision.namespace().as_deref() == Some(namespace) && revision.spec.instance == name
+            });
+        let mut revisions: Vec<Arc<ExtensionRevision>> = of_instance.collect();
+        revisions.sort_by_key(|revision| revision.spec.number);
+        Ok(Self {
+            hub: Arc::clone(hub),
+            target: Arc::clone(target),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            versions: revisions.iter().map(|found| (found.spec.number, found.spec.version.clone())).collect(),
+            times: revisions
+                .iter()
+                .filter_map(|found| Some((found.spec.number, found.metadata.creation_timestamp.clone()?)))
+                .collect(),
+            recorded: Recorded {
+                held: instance.finalizers().iter().any(|finalizer| finalizer == FINALIZER),
+                revisions: revisions.iter().map(|revision| read_revision(revision)).collect(),
+            },
+            records,
+            looked: BTreeSet::new(),
+            reported: None,
+            written: Mutex::default(),
+            prepared: None,
+        })
+    }
+
+    async fn live(&mut self) {
+        let mut changes = self.hub.index.changes();
+        let mut facts = self.target.facts_changes();
+        let mut retry = FIRST_RETRY;
+        loop {
+            let others = changes.borrow_and_update().others;
+            facts.mark_unchanged();
+            let seen = self.target.sightings().touched(&self.looked);
+            let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return };
+            let (next, failure) = self.round(&instance).await;
+            if let Some(failure) = &failure {
+                tracing::warn!(instance = self.name, cluster = instance.spec.cluster, failure, "retry in {retry:?}");
+                let _ = tokio::time::timeout(retry, changes.changed()).await;
+                retry = (retry * 2).min(LAST_RETRY);
+                continue;
+            }
+            retry = FIRST_RETRY;
+            if matches!(next, Next::Do(_)) {
+                continue;
+            }
+            // Others wake us as well: sleep on until it is about us.
+            loop {
+                let target = Arc::clone(&self.target);
+                let noted = target.sightings().changed();
+                let same = self
+                    .hub
+                    .index
+                    .instance(&self.namespace, &self.name)
+                    .is_some_and(|now| Arc::ptr_eq(&now, &instance));
+                let quiet = changes.borrow_and_update().others == others && !facts.has_changed().unwrap_or(true);
+                if !same || !quiet || self.target.sightings().touched(&self.looked) != seen {
+                    break;
+                }
+                tokio::select! {
+                    () = noted => {}
+                    ended = changes.changed() => if ended.is_err() { return },
+                    ended = facts.changed() => if ended.is_err() { return },
+                }
+            }
+        }
+    }
+
+    /// Asks once what comes next, and does it.
+    async fn round(&mut self, instance: &ExtensionInstance) -> (Next, Option<String>) {
+        let prepared = self.prepare(instance).await;
+        let (next, failure) = match self.decide(instance, &prepared).await {
+            Ok(next) => {
+                let failure = match &next {
+                    Next::Do(effects) => self.carry_out(effects, instance, prepared.as_ref().ok()).await,
+                    _ => None,
+                };
+                (next, failure)
+            }
+            Err(error) => (Next::Done, Some(format!("{error:#}"))),
+        };
+        // While work goes on, a person sees it often enough; the end of it is always told.
+        let busy = matches!(next, Next::Do(_)) && failure.is_none();
+        if busy && self.reported.is_some_and(|at| at.elapsed() < REPORT_EVERY) {
+            return (next, failure);
+        }
+        self.reported = Some(Instant::now());
+        let round = Round { instance, prepared: &prepared, next: &next, failure: failure.as_deref() };
+        status::report(&self.hub, &self.target, self, &round).await;
+        (next, failure)
+    }
+
+    /// Prepared again only when something that goes into it has changed.
+    async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
+        let facts = self.target.facts();
+        let catalog = &instance.spec.extension.catalog;
+        let packages = self.hub.catalogs.get(&catalog_namespace(instance), catalog);
+        let installed = self.recorded.revisions.last().and_then(|last| self.versions.get(&last.number)).cloned();
+        let values = layers::values(&self.hub.index, instance).map_err(Unprepared::Wrong)?;
+        let from = json!([
+            instance.spec,
+            values,
+            facts.version,
+            installed,
+            packages.as_ref().map(|packages| {
+                packages.packages.iter().map(|package| package.digest.to_string()).collect::<Vec<_>>()
+            })
+        ]);
+        let key = Digest::of_value(&from);
+        if let Some((made_from, prepared)) = &self.prepared
+            && *made_from == key
+            && prepared.is_ok()
+        {
+            return prepared.clone();
+        }
+        let prepared = match (instance.spec.rollback_to, packages) {
+            (Some(number), packages) => {
+                let known = packages.iter().flat_map(|packages| &packages.packages);
+                let mut found = self.bring_back(number).await?;
+                // Only Helm's tables show it; where the catalog has forgotten the version, they show none.
+                let same = |package: &&Package| {
+                    package.definition.extension == instance.spec.extension.name
+                        && package.definition.version.to_string() == found.version
+                };
+                let app_version =
+                    known.into_iter().find(same).and_then(|package| package.definition.app_version.clone());
+                found.app_version = app_version.unwrap_or_default();
+                Ok(Arc::new(found))
+            }
+            (None, Some(packages)) => prepare(instance, values, &packages, &facts, installed.as_deref()).map(Arc::new),
+            (None, None) => Err(Unprepared::Unresolved(format!(
+                "there is no catalog {catalog}; `fitout catalog list` shows those there are"
+            ))),
+        };
+        self.prepared = Some((key, prepared.clone()));
+        prepared
+    }
+
+    /// The artifact of an earlier revision: the very thing that was applied then.
+    async fn bring_back(&self, number: u32) -> Result<Prepared, Unprepared> {
+        let wrong = |message: String| Unprepared::Wrong(message);
+        let revision = self.recorded.revisions.iter().find(|revision| revision.number == number);
+        // Once it was brought back, the newest revision has the same content and the old one may be forgotten.
+        let revision =
+            revision.or(self.recorded.revisions.last()).ok_or_else(|| wrong("there is no revision yet".into()))?;
+        let content = self.hub.content.get(&revision.artifact).await.map_err(|error| wrong(error.to_string()))?;
+        let content = String::from_utf8(content).map_err(|error| wrong(error.to_string()))?;
+        let mut prepared = from_content(content, Some(number));
+        prepared.version = self.versions.get(&revision.number).cloned().unwrap_or_default();
+        prepared.why = format!("revision {number} was asked for");
+        Ok(prepared)
+    }
+
+    async fn decide(
+        &mut self,
+        instance: &ExtensionInstance,
+        prepared: &Result<Arc<Prepared>, Unprepared>,
+    ) -> Result<Next> {
+        let present = instance.metadata.deletion_timestamp.is_none();
+        let artifact: Option<Artifact> = prepared.as_ref().ok().map(|prepared| prepared.artifact.clone());
+        let held_back =
+            prepared.as_ref().is_ok_and(|prepared| !prepared.bootstrap) && self.target.facts().nodes.ready == 0;
+        let wanted = Wanted {
+            present,
+            suspended: instance.spec.suspend || (held_back && self.recorded.revisions.is_empty()),
+            artifact: artifact.filter(|_| present),
+            history: self.hub.options.history,
+        };
+        let ids = self.ids(&wanted);
+        self.look(&ids).await?;
+        let by = Owner { name: instance.spec.release_name().to_owned(), namespace: instance.spec.namespace.clone() };
+        let seen = |id: ObjectId| self.target.sightings().seen(&id, &by).map(|seen| (id, seen));
+        let observed = Observed { records: self.records.clone(), objects: ids.into_iter().filter_map(seen).collect() };
+        Ok(next(&wanted, &self.recorded, &observed))
+    }
+
+    /// Every object that this instance has or wants.
+    fn ids(&self, wanted: &Wanted) -> BTreeSet<ObjectId> {
+        let recorded = self.recorded.revisions.iter().flat_map(|revision| revision.inventory.iter().cloned());
+        let planned =
+            wanted.artifact.iter().flat_map(|artifact| artifact.objects.iter().map(|planned| planned.id.clone()));
+        recorded.chain(planned).collect()
+    }
+
+    /// Looks at each object once; from then on watches tell.
+    async fn look(&mut self, ids: &BTreeSet<ObjectId>) -> Result<()> {
+        let kinds: BTreeSet<&Gvk> = ids.iter().map(|id| &id.gvk).collect();
+        self.target.watch(kinds);
+        let fresh: Vec<&ObjectId> = ids.iter().filter(|id| !self.looked.contains(*id)).collect();
+        self.target.look(&fresh).await?;
+        self.looked.extend(ids.iter().cloned());
+        Ok(())
+    }
+
+    /// Carries out all effects side by side. The first failure is the one that is told; the others are tried again too.
+    async fn carry_out(
+        &mut self,
+        effects: &[Effect],
+        instance: &ExtensionInstance,
+        prepared: Option<&Arc<Prepared>>,
+    ) -> Option<String> {
+        let done = join_all(effects.iter().map(|effect| self.perform(effect, instance, prepared))).await;
+        let mut failure = None;
+        for (effect, result) in effects.iter().zip(done) {
+            match result {
+                Ok(()) => self.note(effect, prepared),
+                Err(error) => failure = failure.or(Some(format!("{error:#}"))),
+            }
+        }
+        failure
+    }
+
+    /// What is known once an effect has been carried out.
+    fn note(&mut self, effect: &Effect, prepared: Option<&Arc<Prepared>>) {
+        let revisions = &mut self.recorded.revisions;
+        match effect {
+            Effect::Hold => self.recorded.held = true,
+            Effect::Release => self.recorded.held = false,
+            Effect::WriteRevision { number, action } => {
+                let Some(prepared) = prepared else { return };
+                self.versions.insert(*number, prepared.version.clone());
+                self.times.insert(*number, report::now());
+                revisions.push(Revision {
+                    number: *number,
+                    action: *action,
+                    artifact: prepared.artifact.digest.clone(),
+                    inventory: prepared.objects.keys().cloned().collect(),
+                    outcome: None,
+                });
+            }
+            Effect::FinishRevision { number, outcome } => {
+                revisions
+                    .iter_mut()
+                    .filter(|found| found.number == *number)
+                    .for_each(|found| found.outcome = Some(*outcome));
+            }
+            Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
+            Effect::WriteRecord { number, status } => drop(self.records.insert(*number, *status)),
+            Effect::RemoveRecord(number) => drop(self.records.remove(number)),
+            Effect::Apply(_) | Effect::Delete(_) => {}
+        }
+    }
+}
+
+fn read_revision(revision: &ExtensionRevision) -> Revision {
+    let id = |name: &ObjectName| ObjectId {
+        gvk: Gvk::new(&name.api_version, &name.kind),
+        namespace: name.namespace.clone().unwrap_or_default(),
+        name: name.name.clone(),
+    };
+    let spec = &revision.spec;
+    Revision {
+        number: spec.number,
+        action: match spec.action {
+            fitout_api::Action::Upgrade => Action::Upgrade,
+            fitout_api::Action::Rollback => Action::Rollback,
+            fitout_api::Action::Install | fitout_api::Action::Uninstall => Action::Install,
+        },
+        artifact: spec.artifact_digest.clone().unwrap_or_default().into(),
+        inventory: spec.inventory.iter().map(id).collect(),
+        outcome: match revision.status.as_ref().and_then(|status| status.result) {
+            Some(fitout_api::Outcome::Succeeded) => Some(Outcome::Deployed),
+            Some(fitout_api::Outcome::Superseded) => Some(Outcome::Superseded),
+            _ => None,
+        },
+    }
+}

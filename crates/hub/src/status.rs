@@ -1,0 +1,224 @@
+//! What a person sees of an instance.
+
+use fitout_api::conditions::{self, Finding, Truth};
+use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Unhealthy, reasons};
+use fitout_change::{Action, Next, Outcome, Revision};
+use fitout_health::Health;
+use fitout_model::ObjectId;
+use fitout_target::Target;
+use kube::runtime::events::{Event, EventType};
+use kube::{Api, Resource, ResourceExt};
+
+use crate::artifact::Unprepared;
+use crate::session::{Round, Session};
+use crate::{Hub, report};
+
+/// Writes the status of an instance, if there is anything new to say.
+pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round: &Round<'_>) {
+    let instance = round.instance;
+    // Once it is let go, there is nobody left to tell.
+    if instance.metadata.deletion_timestamp.is_some() && !session.recorded.held {
+        return;
+    }
+    let before = instance.status.clone().unwrap_or_default();
+    let status = status(before.clone(), target, session, round);
+    if status == before {
+        return;
+    }
+    let api: Api<ExtensionInstance> = Api::namespaced(hub.client.clone(), &instance.namespace().unwrap_or_default());
+    if let Err(error) = report::write(&api, &instance.name_any(), &status).await {
+        tracing::warn!(instance = instance.name_any(), %error, "status");
+    }
+    if let Some(event) = transition(&before, &status)
+        && let Err(error) = hub.events.publish(&event, &instance.object_ref(&())).await
+    {
+        tracing::warn!(instance = instance.name_any(), %error, "event");
+    }
+}
+
+/// An event for each time that `Ready` comes to another end than before: what a person would want to be told of.
+fn transition(before: &ExtensionInstanceStatus, after: &ExtensionInstanceStatus) -> Option<Event> {
+    let reason = |status: &ExtensionInstanceStatus| {
+        conditions::find(&status.conditions, conditions::READY)
+            .map(|ready| (ready.reason.clone(), ready.message.clone()))
+    };
+    let (now, message) = reason(after)?;
+    // That work goes on is in the status; that it has ended is worth an event.
+    if now == reasons::ready::PROGRESSING || reason(before).is_some_and(|(earlier, _)| earlier == now) {
+        return None;
+    }
+    let type_ = if now == reasons::ready::FAILED { EventType::Warning } else { EventType::Normal };
+    Some(Event { type_, reason: now, note: Some(message), action: "Reconcile".to_owned(), secondary: None })
+}
+
+/// How things stand, in the order in which a person asks.
+enum Standing {
+    Removing,
+    Unresolved(String),
+    Wrong(String),
+    Blocked(String),
+    Failed(String),
+    Suspended,
+    NoNode,
+    Applying,
+    Starting(String),
+    Installed,
+}
+
+fn status(
+    mut status: ExtensionInstanceStatus,
+    target: &Target,
+    session: &Session,
+    round: &Round,
+) -> ExtensionInstanceStatus {
+    let deployed = session.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
+    let ids: &[ObjectId] = session.recorded.revisions.last().map_or(&[], |last| &last.inventory);
+    let unhealthy = ids.iter().find_map(|id| match target.sightings().get(id).map(|sighting| sighting.health) {
+        Some(Health::Current) => None,
+        Some(health) => Some((id, health.cause().map(|cause| cause.message.clone()).unwrap_or_default())),
+        None => Some((id, "it is not there".to_owned())),
+    });
+    let ready =
+        ids.iter().filter(|id| target.sightings().get(id).is_some_and(|sighting| sighting.health == Health::Current));
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    status.objects =
+        Some(ObjectCount { total: count(ids.len()), ready: count(ready.count()) }).filter(|all| all.total > 0);
+    status.first_unhealthy =
+        unhealthy.as_ref().map(|(id, message)| Unhealthy { object: id.to_string(), message: message.clone() });
+    status.revision = deployed.map(|revision| revision.number);
+    status.version = deployed.and_then(|revision| session.versions.get(&revision.number).cloned());
+    if let Ok(prepared) = round.prepared {
+        status.wanted_version = Some(prepared.version.clone());
+        status.why = Some(prepared.why.clone()).filter(|why| !why.is_empty());
+    }
+    status.revisions = session.recorded.revisions.iter().rev().map(|revision| summary(revision, session)).collect();
+    status.observed_generation = round.instance.metadata.generation;
+    let standing = standing(target, session, round, unhealthy.as_ref().map(|(id, message)| format!("{id}: {message}")));
+    describe(&mut status, round, &standing);
+    status
+}
+
+fn summary(revision: &Revision, session: &Session) -> RevisionSummary {
+    RevisionSummary {
+        number: revision.number,
+        version: session.versions.get(&revision.number).cloned().unwrap_or_default(),
+        action: match revision.action {
+            Action::Install => fitout_api::Action::Install,
+            Action::Upgrade => fitout_api::Action::Upgrade,
+            Action::Rollback => fitout_api::Action::Rollback,
+        },
+        result: match revision.outcome {
+            None => fitout_api::Outcome::Running,
+            Some(Outcome::Deployed) => fitout_api::Outcome::Succeeded,
+            Some(Outcome::Superseded) => fitout_api::Outcome::Superseded,
+        },
+        at: session.times.get(&revision.number).cloned(),
+    }
+}
+
+fn standing(target: &Target, session: &Session, round: &Round, unhealthy: Option<String>) -> Standing {
+    if round.instance.metadata.deletion_timestamp.is_some() {
+        return round.failure.map_or(Standing::Removing, |failure| Standing::Failed(failure.to_owned()));
+    }
+    match round.prepared {
+        Err(Unprepared::Unresolved(message)) => return Standing::Unresolved(message.clone()),
+        Err(Unprepared::Wrong(message)) => return Standing::Wrong(message.clone()),
+        Ok(_) => {}
+    }
+    if let Some(failure) = round.failure {
+        return Standing::Failed(failure.to_owned());
+    }
+    if round.instance.spec.suspend {
+        return Standing::Suspended;
+    }
+    match round.next {
+        Next::Blocked { object, owner } => {
+            Standing::Blocked(format!("{object} belongs to {owner}; remove it, or choose another release name"))
+        }
+        Next::Do(_) | Next::Await(_) => Standing::Applying,
+        Next::Done if session.recorded.revisions.is_empty() && target.facts().nodes.ready == 0 => Standing::NoNode,
+        Next::Done => unhealthy.map_or(Standing::Installed, Standing::Starting),
+    }
+}
+
+fn describe(status: &mut ExtensionInstanceStatus, round: &Round, standing: &Standing) {
+    let generation = round.instance.metadata.generation;
+    let now = report::now();
+    let mut say = |aspect, truth, reason, message: &str| {
+        let finding = Finding { aspect, truth, reason, message: message.to_owned(), generation };
+        conditions::set(&mut status.conditions, finding, &now);
+    };
+    let version = round.prepared.as_ref().map(|prepared| prepared.version.clone()).unwrap_or_default();
+    match standing {
+        Standing::Unresolved(message) => {
+            say(conditions::RESOLVED, Truth::False, reasons::resolved::NOTHING_FITS, message);
+        }
+        Standing::Removing => {}
+        _ => {
+            let why = round.prepared.as_ref().map(|prepared| prepared.why.clone()).unwrap_or_default();
+            say(conditions::RESOLVED, Truth::True, reasons::resolved::FITS, &why);
+        }
+    }
+    match standing {
+        Standing::Installed | Standing::Starting(_) => {
+            say(conditions::APPLIED, Truth::True, reasons::applied::APPLIED, "every object is on the cluster");
+        }
+        Standing::Failed(message) | Standing::Blocked(message) | Standing::Wrong(message) => {
+            say(conditions::APPLIED, Truth::False, reasons::applied::REFUSED, message);
+        }
+        Standing::Unresolved(_) | Standing::Suspended | Standing::NoNode => {
+            say(conditions::APPLIED, Truth::Unknown, reasons::applied::APPLYING, "nothing is being written");
+        }
+        Standing::Applying => {
+            say(conditions::APPLIED, Truth::False, reasons::applied::APPLYING, "objects are being written");
+        }
+        Standing::Removing => {
+            say(conditions::APPLIED, Truth::False, reasons::applied::APPLYING, "objects are being removed");
+        }
+    }
+    match standing {
+        Standing::Installed => {
+            say(conditions::HEALTHY, Truth::True, reasons::healthy::HEALTHY, "every object is healthy");
+        }
+        Standing::Starting(message) => say(conditions::HEALTHY, Truth::False, reasons::healthy::STARTING, message),
+        _ => say(conditions::HEALTHY, Truth::Unknown, reasons::healthy::STARTING, "not everything is applied yet"),
+    }
+    let (truth, reason, message) = match standing {
+        Standing::Installed => (Truth::True, reasons::ready::INSTALLED, format!("{version} is installed")),
+        Standing::Starting(message) => (Truth::False, reasons::ready::PROGRESSING, message.clone()),
+        Standing::Applying => (Truth::False, reasons::ready::PROGRESSING, format!("{version} is being installed")),
+        Standing::Suspended => {
+            (Truth::False, reasons::ready::SUSPENDED, "it is suspended: nothing is written".to_owned())
+        }
+        Standing::NoNode => {
+            let message = "the cluster has no Ready node; it goes on when there is one";
+            (Truth::False, reasons::ready::WAITING, message.to_owned())
+        }
+        Standing::Removing => (Truth::False, reasons::ready::REMOVING, "it is being removed".to_owned()),
+        Standing::Failed(message)
+        | Standing::Blocked(message)
+        | Standing::Wrong(message)
+        | Standing::Unresolved(message) => (Truth::False, reasons::ready::FAILED, message.clone()),
+    };
+    say(conditions::READY, truth, reason, &message);
+    let stalled = matches!(standing, Standing::Wrong(_) | Standing::Blocked(_) | Standing::Unresolved(_));
+    let working =
+        matches!(standing, Standing::Applying | Standing::Starting(_) | Standing::Failed(_) | Standing::Removing);
+    if stalled {
+        say(conditions::STALLED, Truth::True, reasons::stalled::WRONG, &message);
+    } else {
+        conditions::clear(&mut status.conditions, conditions::STALLED);
+    }
+    if working {
+        let finding = Finding {
+            aspect: conditions::RECONCILING,
+            truth: Truth::True,
+            reason: reasons::reconciling::CHANGED,
+            message,
+            generation,
+        };
+        conditions::set(&mut status.conditions, finding, &now);
+    } else {
+        conditions::clear(&mut status.conditions, conditions::RECONCILING);
+    }
+}

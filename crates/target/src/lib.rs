@@ -1,0 +1,20 @@
+//! One target cluster: what it serves, what is on it, and the writes that effects ask for.
+//!
+//! A [`Target`] owns the client of a cluster. [`Sightings`] is what is known of its objects: watches fill it, and so do
+//! the answers to our own writes, so that nobody has to read what was just written.
+
+mod connect;
+mod facts;
+mod follow;
+mod records;
+mod refusal;
+mod sightings;
+mod watching;
+mod write;
+
+pub use connect::{Disconnected, connect};
+pub use facts::{Facts, Nodes};
+pub use records::Record;
+pub use refusal::Refusal;
+pub use sightings::{Owner, Sighting, Sightings};
+pub use write::Target;

@@ -1,0 +1,39 @@
+//! Why a write was not done.
+
+use fitout_model::ObjectId;
+
+/// A write that the cluster did not do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{object}: {message}; {remedy}")]
+pub struct Refusal {
+    /// The object, as KIND/NAMESPACE/NAME.
+    pub object: String,
+    /// What the cluster said.
+    pub message: String,
+    /// What to do.
+    pub remedy: &'static str,
+    /// Whether it may go through by itself when it is tried again.
+    pub passing: bool,
+}
+
+impl Refusal {
+    pub(crate) fn new(id: &ObjectId, error: &kube::Error) -> Self {
+        let object = id.to_string();
+        let kube::Error::Api(status) = error else {
+            let message = "the cluster did not answer".to_owned();
+            return Self { object, message, remedy: "it is tried again", passing: true };
+        };
+        let said = &status.message;
+        let terminating = said.contains("being terminated") || said.contains("is being deleted");
+        let (remedy, passing) = match status.code {
+            _ if terminating => ("it goes on when that has ended", true),
+            403 => ("grant the hub this right on the cluster", false),
+            404 => ("the cluster does not serve this kind", true),
+            409 => ("somebody else owns that field: take it out of the one or the other", false),
+            422 | 400 => ("change the definition or the values", false),
+            413 => ("make the object smaller", false),
+            _ => ("it is tried again", true),
+        };
+        Self { object, message: said.clone(), remedy, passing }
+    }
+}

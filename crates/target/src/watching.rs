@@ -1,0 +1,58 @@
+//! Watching one kind on one cluster.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fitout_model::{Gvk, ObjectId};
+use fitout_plan::MANAGED_BY;
+use futures::TryStreamExt;
+use kube::api::DynamicObject;
+use kube::discovery::ApiResource;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, Event, watcher};
+use kube::{Api, Client};
+use serde_json::Value;
+
+use crate::{Sighting, Sightings};
+
+/// Keeps sightings of a kind up to date, for as long as it is not dropped. Only objects of releases are asked for, and
+/// only what decisions are made from is kept of them.
+pub(crate) async fn run(client: Client, gvk: Gvk, resource: ApiResource, sightings: Arc<Sightings>) {
+    let api: Api<DynamicObject> = Api::all_with(client, &resource);
+    let config = Config::default().labels(&format!("{MANAGED_BY}=Helm"));
+    let mut all = BTreeSet::new();
+    let mut events = std::pin::pin!(watcher(api, config).default_backoff());
+    loop {
+        match events.try_next().await {
+            Ok(Some(Event::Init)) => all.clear(),
+            Ok(Some(Event::InitApply(object))) => {
+                if let Some((id, sighting)) = read(&gvk, object) {
+                    sightings.see(id.clone(), sighting);
+                    all.insert(id);
+                }
+            }
+            Ok(Some(Event::InitDone)) => sightings.see_all(&gvk, &std::mem::take(&mut all)),
+            Ok(Some(Event::Apply(object))) => {
+                if let Some((id, sighting)) = read(&gvk, object) {
+                    sightings.see(id, sighting);
+                }
+            }
+            Ok(Some(Event::Delete(object))) => {
+                if let Some((id, sighting)) = read(&gvk, object) {
+                    sightings.lose(&id, &sighting.uid);
+                }
+            }
+            Ok(None) => return,
+            // The watcher itself tries again, ever more slowly.
+            Err(error) => tracing::debug!(kind = gvk.kind, %error, "watch"),
+        }
+    }
+}
+
+fn read(gvk: &Gvk, object: DynamicObject) -> Option<(ObjectId, Sighting)> {
+    let mut object: Value = serde_json::to_value(object).ok()?;
+    // Items of a list do not say what they are.
+    object["apiVersion"] = gvk.api_version().into();
+    object["kind"] = gvk.kind.clone().into();
+    Some((ObjectId::of(&object)?, Sighting::of(&object)))
+}

@@ -1,0 +1,180 @@
+//! Writing to a cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fitout_model::{Digest, Gvk, ObjectId};
+use futures::future::try_join_all;
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PropagationPolicy};
+use kube::core::PartialObjectMeta;
+use kube::discovery::ApiResource;
+use kube::{Api, Client};
+use serde_json::Value;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::task::JoinSet;
+
+use crate::{Facts, Refusal, Sighting, Sightings, follow, watching};
+
+/// The field manager: Helm's own, so that Helm can take over without a conflict.
+const MANAGER: &str = "helm";
+
+/// A cluster that extensions are installed on.
+pub struct Target {
+    client: Client,
+    facts: watch::Sender<Arc<Facts>>,
+    sightings: Arc<Sightings>,
+    watches: Mutex<Watches>,
+    /// Requests that are under way: more would only wait in the API server instead of here.
+    turns: Semaphore,
+}
+
+/// How many requests a cluster gets at once from us.
+const AT_ONCE: usize = 16;
+
+#[derive(Default)]
+struct Watches {
+    kinds: BTreeSet<Gvk>,
+    /// They end when the target is dropped.
+    tasks: JoinSet<()>,
+}
+
+impl Target {
+    /// Learns what the cluster is.
+    pub async fn open(client: Client) -> kube::Result<Self> {
+        let (facts, _) = watch::channel(Arc::new(Facts::gather(&client).await?));
+        let mut watches = Watches::default();
+        watches.tasks.spawn(follow::nodes(client.clone(), facts.clone()));
+        watches.tasks.spawn(follow::definitions(client.clone(), facts.clone()));
+        Ok(Self {
+            client,
+            facts,
+            sightings: Arc::default(),
+            watches: Mutex::new(watches),
+            turns: Semaphore::new(AT_ONCE),
+        })
+    }
+
+    /// What is known of its objects.
+    pub fn sightings(&self) -> &Sightings {
+        &self.sightings
+    }
+
+    /// What the cluster is.
+    pub fn facts(&self) -> Arc<Facts> {
+        Arc::clone(&self.facts.borrow())
+    }
+
+    /// Tells when what the cluster is has changed: its version, its nodes, the kinds it serves.
+    pub fn facts_changes(&self) -> watch::Receiver<Arc<Facts>> {
+        self.facts.subscribe()
+    }
+
+    /// Waits for a turn to send a request; it is over when what is returned is dropped.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turns.acquire().await.ok()
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Watches these kinds from now on. Kinds that the cluster does not serve yet are watched once it does.
+    pub fn watch<'a>(&self, kinds: impl IntoIterator<Item = &'a Gvk>) {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        for gvk in kinds {
+            if watches.kinds.contains(gvk) {
+                continue;
+            }
+            if let Some(resource) = self.resource(gvk) {
+                watches.kinds.insert(gvk.clone());
+                watches.tasks.spawn(watching::run(
+                    self.client.clone(),
+                    gvk.clone(),
+                    resource,
+                    Arc::clone(&self.sightings),
+                ));
+            }
+        }
+    }
+
+    /// Looks at objects that no watch can show, because they may be nobody's: before they become ours. What is in a
+    /// namespace that is not there need not be looked for.
+    pub async fn look(&self, ids: &[&ObjectId]) -> Result<(), Refusal> {
+        let namespaces: BTreeSet<&str> = ids.iter().map(|id| id.namespace.as_str()).collect();
+        let asked = namespaces
+            .into_iter()
+            .map(|name| async move { Ok((name, name.is_empty() || self.has_namespace(name).await?)) });
+        let there: BTreeMap<&str, bool> = try_join_all(asked).await?.into_iter().collect();
+        let looks = ids.iter().filter(|id| there[id.namespace.as_str()]).map(|id| self.look_at(id));
+        try_join_all(looks).await.map(drop)
+    }
+
+    async fn look_at(&self, id: &ObjectId) -> Result<(), Refusal> {
+        let Some(api) = self.api(id) else { return Ok(()) };
+        let _turn = self.turn().await;
+        let found: Option<PartialObjectMeta<DynamicObject>> =
+            api.get_metadata_opt(&id.name).await.map_err(|error| Refusal::new(id, &error))?;
+        if let Some(found) = found.and_then(|found| serde_json::to_value(found).ok()) {
+            self.sightings.see(id.clone(), Sighting::of(&found));
+        }
+        Ok(())
+    }
+
+    /// Applies an object. Whatever its content was, it is this now, and nobody else's fields are touched.
+    pub async fn apply(&self, id: &ObjectId, object: &Value) -> Result<(), Refusal> {
+        if self.resource(&id.gvk).is_none() {
+            self.refresh_apis().await.map_err(|error| Refusal::new(id, &error))?;
+        }
+        let api = self.api(id).ok_or_else(|| Refusal {
+            object: id.to_string(),
+            message: format!("the cluster does not serve {} {}", id.gvk.api_version(), id.gvk.kind),
+            remedy: "it is tried again",
+            passing: true,
+        })?;
+        // By force: what a person changed by hand is put back, and says so in the drift it was found by.
+        let params = PatchParams::apply(MANAGER).force();
+        let turn = self.turn().await;
+        let answer = api.patch(&id.name, &params, &Patch::Apply(object)).await;
+        drop(turn);
+        let answer = answer.map_err(|error| Refusal::new(id, &error))?;
+        let answer = serde_json::to_value(answer).unwrap_or_default();
+        self.sightings.applied(id.clone(), Digest::of_value(object), Sighting::of(&answer));
+        Ok(())
+    }
+
+    /// Deletes an object, if it is still the one that was seen.
+    pub async fn delete(&self, id: &ObjectId) -> Result<(), Refusal> {
+        let (Some(api), Some(sighting)) = (self.api(id), self.sightings.get(id)) else { return Ok(()) };
+        let preconditions = kube::api::Preconditions { uid: Some(sighting.uid.clone()), resource_version: None };
+        let params = DeleteParams {
+            propagation_policy: Some(PropagationPolicy::Background),
+            preconditions: Some(preconditions),
+            ..DeleteParams::default()
+        };
+        let _turn = self.turn().await;
+        match api.delete(&id.name, &params).await {
+            Ok(_) => self.sightings.deleted(id),
+            Err(kube::Error::Api(status)) if status.code == 404 => self.sightings.lose(id, &sighting.uid),
+            Err(error) => return Err(Refusal::new(id, &error)),
+        }
+        Ok(())
+    }
+
+    async fn refresh_apis(&self) -> kube::Result<()> {
+        follow::refresh_apis(&self.client, &self.facts).await
+    }
+
+    fn resource(&self, gvk: &Gvk) -> Option<ApiResource> {
+        self.facts.borrow().resources.get(gvk).cloned()
+    }
+
+    fn api(&self, id: &ObjectId) -> Option<Api<DynamicObject>> {
+        let resource = self.resource(&id.gvk)?;
+        let client = self.client.clone();
+        Some(if id.namespace.is_empty() {
+            Api::all_with(client, &resource)
+        } else {
+            Api::namespaced_with(client, &id.namespace, &resource)
+        })
+    }
+}
