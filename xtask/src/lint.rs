@@ -6,6 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use fitout_testkit::paths;
 
+use crate::generate;
+
 /// Pinned, so that a new release of it cannot fail a build that passed.
 const CARGO_DENY: &str = "0.20.2";
 
@@ -21,9 +23,10 @@ pub(crate) fn run() -> Result<()> {
 pub(crate) type Check = (&'static str, fn() -> Result<()>);
 
 /// In the order of how soon they can fail.
-pub(crate) const CHECKS: [Check; 5] = [
+pub(crate) const CHECKS: [Check; 6] = [
     ("format of Rust", || cargo(&["fmt", "--all", "--check"])),
     ("format of Go", gofmt),
+    ("generated files", generate::check),
     ("vet of Go", vet),
     ("clippy", || cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "--deny=warnings"])),
     ("licences, bans and sources", deny),

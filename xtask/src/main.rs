@@ -1,5 +1,8 @@
 //! The one door to every chore: `cargo xtask`.
 
+mod bench;
+mod generate;
+mod hub;
 mod lint;
 mod packages;
 mod suite;
@@ -19,7 +22,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Start a real local Kubernetes, building the testbed first where it has to be
+    /// Start a real local Kubernetes and the hub on it, building the testbed first where it has to be
     Up,
     /// End what `up` started
     Down,
@@ -27,6 +30,14 @@ enum Chore {
     Test(suite::Options),
     /// Check formats, lints, licences and sources
     Lint,
+    /// Write the files that are made from code: CRDs
+    Generate(generate::Options),
+    /// Measure ours against theirs
+    Bench {
+        /// What to measure
+        #[arg(value_enum)]
+        bench: bench::Bench,
+    },
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
     Testbed,
 }
@@ -37,6 +48,8 @@ fn main() -> ExitCode {
         Chore::Down => up::down(),
         Chore::Test(options) => suite::run(&options),
         Chore::Lint => lint::run(),
+        Chore::Generate(options) => generate::run(&options),
+        Chore::Bench { bench } => bench::run(bench),
         Chore::Testbed => testbed::build().map(|_| ()),
     };
     match result {

@@ -1,14 +1,15 @@
 //! `up` and `down`: a local Kubernetes to work with.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
-use fitout_testkit::{Cluster, Image, Programs, Spec, end, find_kept, install_dns, pods_cannot_run, sweep, until};
+use fitout_testkit::{
+    Cluster, Image, Programs, Spec, end, find_kept, install_dns, pods_cannot_run, start_hub, sweep, until,
+};
 
-use crate::{packages, testbed};
+use crate::{hub, packages, testbed};
 
 const NAME: &str = "up";
 
@@ -24,8 +25,10 @@ pub(crate) fn up() -> Result<()> {
     if let Some(reason) = &without_pods {
         println!("starting without a node: {reason}");
     }
+    println!("building fitout");
+    let fitout = hub::build()?;
     let began = Instant::now();
-    let cluster = Cluster::start(Spec { node: without_pods.is_none(), ..Spec::default() })?;
+    let mut cluster = Cluster::start(Spec { node: without_pods.is_none(), ..Spec::default() })?;
     step("Kubernetes", began);
     if let Some(node) = cluster.node() {
         for image in [Image::podinfo(&programs), Image::metrics_server(&programs)] {
@@ -36,8 +39,10 @@ pub(crate) fn up() -> Result<()> {
         until("the cluster's DNS is ready", Duration::from_secs(90), || dns_ready(&cluster))?;
         step("DNS", began);
     }
+    start_hub(&mut cluster, &fitout)?;
+    step("hub", began);
     let dir = cluster.bed().dir().to_owned();
-    write_tools(&programs, &dir)?;
+    cluster.bin()?;
     cluster.keep(NAME)?;
     show(&programs, &dir)
 }
@@ -67,15 +72,6 @@ fn dns_ready(cluster: &Cluster) -> Result<()> {
     if deployment["status"]["readyReplicas"] == 1 { Ok(()) } else { Err(anyhow!("{}", deployment["status"])) }
 }
 
-/// `kubectl` and `helm` under their own names: the one program acts by the name it is called by.
-fn write_tools(programs: &Programs, dir: &Path) -> Result<()> {
-    let bin = dir.join("bin");
-    fs::create_dir_all(&bin)?;
-    symlink(programs.kubebox(fitout_testkit::KubeVersion::NEWEST), bin.join("kubectl"))?;
-    symlink(programs.helm(), bin.join("helm"))?;
-    Ok(())
-}
-
 fn show(programs: &Programs, dir: &Path) -> Result<()> {
     let kubeconfig = dir.join("admin.kubeconfig");
     let text = fs::read_to_string(&kubeconfig).with_context(|| format!("read {}", kubeconfig.display()))?;
@@ -92,8 +88,8 @@ fn show(programs: &Programs, dir: &Path) -> Result<()> {
     println!();
     println!("next:");
     println!("  export KUBECONFIG={} PATH={}:$PATH", kubeconfig.display(), dir.join("bin").display());
-    println!("  kubectl get nodes,pods --all-namespaces");
-    println!("  helm install podinfo {} --wait", programs.chart("podinfo").display());
+    println!("  fitout extension list");
+    println!("  fitout install hello --cluster local");
     println!("  cargo xtask down");
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! A real Kubernetes, started in seconds.
 
 use std::fmt;
+use std::fs;
 use std::net::Ipv4Addr;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -41,6 +43,7 @@ impl Default for Spec {
 ///
 /// The order of the fields is the order in which they go: first those who talk, last the directory.
 pub struct Cluster {
+    others: Vec<Process>,
     node: Option<Node>,
     controllers: Vec<Process>,
     _front: Option<Front>,
@@ -82,8 +85,18 @@ impl Cluster {
         let admin = pki.identity("kubernetes-admin", Some("system:masters"))?;
         let client = Client::new(server, &pki.authority(), &admin)?;
         let api_servers = ports.iter().map(|&port| ApiServer { version: spec.version, port, process: None }).collect();
-        let mut cluster =
-            Self { node: None, controllers: vec![], _front: front, api_servers, etcd, client, pki, spec, bed };
+        let mut cluster = Self {
+            others: vec![],
+            node: None,
+            controllers: vec![],
+            _front: front,
+            api_servers,
+            etcd,
+            client,
+            pki,
+            spec,
+            bed,
+        };
         for index in 0..cluster.api_servers.len() {
             cluster.launch_api_server(index)?;
         }
@@ -126,6 +139,20 @@ impl Cluster {
     /// Helm.
     pub fn helm(&self) -> Tool {
         Tool::new(self.bed.programs().helm(), &[], &self.kubeconfig(), self.bed.dir())
+    }
+
+    /// A directory for a `PATH`, with `kubectl` and `helm` under their own names: the one program acts by the name it is
+    /// called by.
+    pub fn bin(&self) -> Result<PathBuf> {
+        let bin = self.bed.dir().join("bin");
+        fs::create_dir_all(&bin)?;
+        let tools = [("kubectl", self.bed.programs().kubebox(self.spec.version)), ("helm", self.bed.programs().helm())];
+        for (name, program) in tools {
+            if !bin.join(name).exists() {
+                symlink(program, bin.join(name))?;
+            }
+        }
+        Ok(bin)
     }
 
     /// Its node, if it was started with one.
@@ -214,10 +241,16 @@ impl Cluster {
         self.launch_controllers()
     }
 
+    /// Runs another program for as long as the cluster runs. What it prints is in `NAME.log`.
+    pub fn run(&mut self, name: &str, command: &[String]) -> Result<()> {
+        self.others.push(Process::start(&self.bed, name, command)?);
+        Ok(())
+    }
+
     /// Lets it run when this program ends, to be found again by this name.
     pub fn keep(mut self, name: &str) -> Result<()> {
         self.bed.keep(name)?;
-        self.controllers.into_iter().for_each(Process::leave);
+        self.others.into_iter().chain(self.controllers).for_each(Process::leave);
         self.api_servers.into_iter().filter_map(|server| server.process).for_each(Process::leave);
         self.etcd.leave();
         if let Some(node) = self.node {

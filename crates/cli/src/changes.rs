@@ -1,0 +1,191 @@
+//! Install, upgrade, roll back, uninstall: what changes an instance.
+
+use std::io::IsTerminal;
+
+use fitout_api::{Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, Scope};
+use kube::api::{DeleteParams, DynamicObject, ListParams, Preconditions};
+use kube::core::ApiResource;
+use kube::{Api, ResourceExt};
+use serde_json::Value;
+
+use crate::arguments::{Install, Rollback, Uninstall, Upgrade, Waiting};
+use crate::connection::Session;
+use crate::failure::{Failure, refused, unknown};
+use crate::following::{Until, follow};
+use crate::output::{as_value, proposal};
+use crate::{Answer, instance, revisions, settings};
+
+/// How often a change is tried again when somebody else, mostly the hub, has changed the instance in between.
+const ATTEMPTS: usize = 5;
+
+pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answer, Failure> {
+    let values =
+        settings::layered(FreeForm::new(), &settings::read_files(&install.values.values)?, &install.values.set)?;
+    session.named::<Cluster>("cluster", &install.cluster, "fitout cluster list").await?;
+    let scope = scope(session, install).await?;
+    let wanted = instance::wanted(install, &session.namespace, scope, values)?;
+    let name = wanted.name_any();
+    let created = session.own().create(&Session::writing(install.dry_run), &wanted).await;
+    let created = created.map_err(|error| match &error {
+        kube::Error::Api(status) if status.reason == "AlreadyExists" => {
+            Failure::new(format!("there is already an instance {name} in organization {}", session.organization))
+                .hint(format!("change it with `fitout upgrade {name}`, or give the new one another name with --name"))
+        }
+        _ => refused(&format!("create ExtensionInstance {}/{name}", session.namespace), &error),
+    })?;
+    if install.dry_run {
+        return Ok(shown(session, &as_value(&created)?));
+    }
+    let done = format!("installed {} on cluster {} as {name}", install.extension, install.cluster);
+    let begun =
+        format!("created instance {name}: the hub installs {} on cluster {}", install.extension, install.cluster);
+    finish(session, created, &install.waiting, &done, &begun).await
+}
+
+/// Whose the catalog is that offers the extension.
+async fn scope(session: &Session, install: &Install) -> Result<Scope, Failure> {
+    let own = session.all(session.own::<Extension>(), &ListParams::default()).await?;
+    let shared = session.all(session.shared::<Extension>(), &ListParams::default()).await?;
+    let wanted = Extension::name_of(&install.catalog, &install.extension);
+    let offered = |extensions: &[Extension]| extensions.iter().any(|extension| extension.name_any() == wanted);
+    let asked: Option<Scope> = install.scope.map(Into::into);
+    match (offered(&own), offered(&shared), asked) {
+        (true, true, None) => Err(Failure::new(format!(
+            "both a shared catalog and one of organization {} have the name {} and offer {}",
+            session.organization, install.catalog, install.extension
+        ))
+        .hint("choose with --scope shared or --scope organization")),
+        (true, _, None | Some(Scope::Organization)) => Ok(Scope::Organization),
+        (_, true, None | Some(Scope::Shared)) => Ok(Scope::Shared),
+        _ => Err(not_offered(install, &own, &shared)),
+    }
+}
+
+fn not_offered(install: &Install, own: &[Extension], shared: &[Extension]) -> Failure {
+    let all = || own.iter().chain(shared).map(|extension| &extension.spec);
+    if let Some(other) = all().find(|spec| spec.extension == install.extension && spec.catalog != install.catalog) {
+        let sentence = format!("there is no extension {} in catalog {}", install.extension, install.catalog);
+        return Failure::new(sentence).hint(format!("catalog {0} has it: add --catalog {0}", other.catalog));
+    }
+    let names = all().filter(|spec| spec.catalog == install.catalog).map(|spec| spec.extension.as_str());
+    let place = format!("catalog {}", install.catalog);
+    unknown("extension", &install.extension, &place, names, "fitout extension list")
+}
+
+pub(crate) async fn upgrade(session: &Session, upgrade: &Upgrade) -> Result<Answer, Failure> {
+    let name = &upgrade.instance;
+    let files = settings::read_files(&upgrade.values.values)?;
+    let changed = change(session, name, upgrade.dry_run, |object| {
+        let before = if upgrade.reset_values { FreeForm::new() } else { instance::values(object) };
+        let values = settings::layered(before, &files, &upgrade.values.set)?;
+        instance::upgrade(object, upgrade.version.as_deref(), values);
+        Ok(())
+    })
+    .await?;
+    if upgrade.dry_run {
+        return Ok(shown(session, &changed));
+    }
+    let begun = format!("changed instance {name}: the hub carries it out");
+    finish(session, typed(&changed)?, &upgrade.waiting, &format!("upgraded {name}"), &begun).await
+}
+
+pub(crate) async fn rollback(session: &Session, rollback: &Rollback) -> Result<Answer, Failure> {
+    let name = &rollback.instance;
+    let found: ExtensionInstance = session.named("instance", name, "fitout list").await?;
+    let params = ListParams::default().fields(&format!("spec.instance={name}"));
+    let kept = session.all(session.own::<ExtensionRevision>(), &params).await?;
+    let installed = found.status.as_ref().and_then(|status| status.revision);
+    let target = revisions::target(name, &kept, installed, rollback.revision)?;
+    let changed = change(session, name, rollback.dry_run, |object| {
+        instance::roll_back(object, target);
+        Ok(())
+    })
+    .await?;
+    if rollback.dry_run {
+        return Ok(shown(session, &changed));
+    }
+    let begun = format!("changed instance {name}: the hub brings it back to revision {target}");
+    let done = format!("brought {name} back to revision {target}");
+    finish(session, typed(&changed)?, &rollback.waiting, &done, &begun).await
+}
+
+pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Result<Answer, Failure> {
+    let name = &uninstall.instance;
+    let found: ExtensionInstance = session.named("instance", name, "fitout list").await?;
+    let preconditions = Preconditions { uid: found.uid(), resource_version: None };
+    let params =
+        DeleteParams { dry_run: uninstall.dry_run, preconditions: Some(preconditions), ..DeleteParams::default() };
+    let doing = format!("delete ExtensionInstance {}/{name}", session.namespace);
+    session.own::<ExtensionInstance>().delete(name, &params).await.map_err(|error| refused(&doing, &error))?;
+    let spec = &found.spec;
+    if uninstall.dry_run {
+        eprintln!("dry run: nothing was deleted");
+        let words = || format!("would uninstall {} from cluster {}: {doing}\n", spec.extension.name, spec.cluster);
+        return Ok(session.output.object(&found, words)?.into());
+    }
+    let done = format!("uninstalled {} from cluster {}\n", spec.extension.name, spec.cluster);
+    let begun =
+        format!("deleted instance {name}: the hub uninstalls {} from cluster {}\n", spec.extension.name, spec.cluster);
+    let words = if uninstall.waiting.wanted(std::io::stderr().is_terminal()) {
+        follow(session, found.clone(), Until::Gone, uninstall.waiting.timeout).await?;
+        done
+    } else {
+        begun
+    };
+    Ok(session.output.object(&found, || words)?.into())
+}
+
+/// Reads an instance, changes it and writes it back, again when somebody else was faster.
+async fn change(
+    session: &Session,
+    name: &str,
+    dry_run: bool,
+    edit: impl Fn(&mut Value) -> Result<(), Failure>,
+) -> Result<Value, Failure> {
+    let kind = ApiResource::erase::<ExtensionInstance>(&());
+    let api: Api<DynamicObject> = Api::namespaced_with(session.client.clone(), &session.namespace, &kind);
+    let doing = format!("change ExtensionInstance {}/{name}", session.namespace);
+    let mut attempt = 1;
+    loop {
+        let Some(mut object) = api.get_opt(name).await.map_err(|error| refused(&doing, &error))? else {
+            // Says that there is none, with the nearest that there is.
+            session.named::<ExtensionInstance>("instance", name, "fitout list").await?;
+            continue;
+        };
+        edit(&mut object.data)?;
+        match api.replace(name, &Session::writing(dry_run), &object).await {
+            Ok(changed) => return as_value(&changed),
+            Err(kube::Error::Api(status)) if status.reason == "Conflict" && attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(refused(&doing, &error)),
+        }
+    }
+}
+
+fn typed(object: &Value) -> Result<ExtensionInstance, Failure> {
+    serde_json::from_value(object.clone())
+        .map_err(|error| Failure::new(format!("the hub answers with an instance this fitout does not know: {error}")))
+}
+
+/// What a dry run shows.
+fn shown(session: &Session, object: &Value) -> Answer {
+    eprintln!("dry run: nothing was written");
+    session.output.value(&proposal(object)).into()
+}
+
+/// Waits where that is wanted, and says what was done.
+async fn finish(
+    session: &Session,
+    instance: ExtensionInstance,
+    waiting: &Waiting,
+    done: &str,
+    begun: &str,
+) -> Result<Answer, Failure> {
+    if !waiting.wanted(std::io::stderr().is_terminal()) {
+        return Ok(session.output.object(&instance, || format!("{begun}\n"))?.into());
+    }
+    let Some(seen) = follow(session, instance, Until::Ready, waiting.timeout).await? else {
+        return Ok(String::new().into());
+    };
+    let version = seen.status.as_ref().and_then(|status| status.version.clone()).unwrap_or_default();
+    Ok(session.output.object(&seen, || format!("{done}: version {version} is ready\n"))?.into())
+}

@@ -1,0 +1,97 @@
+//! The way to the hub.
+
+use std::fmt::Debug;
+
+use fitout_api::Organization;
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client, Config, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+
+use crate::failure::{Failure, refused, root, unknown};
+use crate::organizations;
+use crate::output::{Format, Paint};
+
+/// Under which name the API server records what was written with this command.
+pub(crate) const FIELD_MANAGER: &str = "fitout-cli";
+
+/// The namespace of what is for every organization.
+pub(crate) const SHARED: &str = "fitout-system";
+
+/// One command's dealings with the hub, on behalf of one organization.
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    pub(crate) organization: String,
+    /// The organization's namespace on the hub.
+    pub(crate) namespace: String,
+    pub(crate) output: Format,
+    pub(crate) paint: Paint,
+    pub(crate) now: Timestamp,
+}
+
+/// A kind of ours that lives in an organization's namespace.
+pub(crate) trait Kept:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static
+{
+}
+
+impl<K> Kept for K where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static
+{
+}
+
+/// A client of the hub, as the user's kubeconfig has it.
+pub(crate) async fn client() -> Result<Client, Failure> {
+    const REMEDY: &str = "KUBECONFIG has to name a kubeconfig for the hub";
+    let config = Config::infer()
+        .await
+        .map_err(|error| Failure::new(format!("cannot read your kubeconfig: {}", root(&error))).hint(REMEDY))?;
+    Client::try_from(config)
+        .map_err(|error| Failure::new(format!("cannot use your kubeconfig: {}", root(&error))).hint(REMEDY))
+}
+
+impl Session {
+    pub(crate) async fn open(organization: Option<&str>, output: Format, paint: Paint) -> Result<Self, Failure> {
+        let client = client().await?;
+        let organization = organizations::find(&client, organization).await?;
+        let namespace = Organization::namespace_of(&organization);
+        Ok(Self { client, organization, namespace, output, paint, now: Timestamp::now() })
+    }
+
+    /// The organization's own objects of a kind.
+    pub(crate) fn own<K: Kept>(&self) -> Api<K> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// The objects of a kind that every organization shares.
+    pub(crate) fn shared<K: Kept>(&self) -> Api<K> {
+        Api::namespaced(self.client.clone(), SHARED)
+    }
+
+    /// All of a kind in a namespace, by name.
+    pub(crate) async fn all<K: Kept>(&self, api: Api<K>, params: &ListParams) -> Result<Vec<K>, Failure> {
+        let place = api.namespace().unwrap_or_default().to_owned();
+        let list = api.list(params).await;
+        let mut items = list.map_err(|error| refused(&format!("list {} of {place}", K::plural(&())), &error))?.items;
+        items.sort_by_key(ResourceExt::name_any);
+        Ok(items)
+    }
+
+    /// The organization's object with this name, or a sentence with the nearest name there is.
+    pub(crate) async fn named<K: Kept>(&self, what: &str, name: &str, list: &str) -> Result<K, Failure> {
+        let found = self.own::<K>().get_opt(name).await;
+        let doing = || format!("read {} {}/{name}", K::kind(&()), self.namespace);
+        if let Some(object) = found.map_err(|error| refused(&doing(), &error))? {
+            return Ok(object);
+        }
+        let names: Vec<_> = self.all(self.own::<K>(), &ListParams::default()).await?.iter().map(K::name_any).collect();
+        let place = format!("organization {}", self.organization);
+        Err(unknown(what, name, &place, names.iter().map(String::as_str), list))
+    }
+
+    /// How a write is to be made.
+    pub(crate) fn writing(dry_run: bool) -> PostParams {
+        PostParams { dry_run, field_manager: Some(FIELD_MANAGER.to_owned()) }
+    }
+}

@@ -1,0 +1,156 @@
+//! What is written to the hub, made from what was typed.
+
+use fitout_api::{ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Upgrade};
+use serde_json::Value;
+
+use crate::arguments;
+use crate::failure::Failure;
+
+/// The longest name of an object that other names are made from.
+const LONGEST_NAME: usize = 63;
+
+/// The instance that an install asks for.
+pub(crate) fn wanted(
+    install: &arguments::Install,
+    namespace: &str,
+    scope: Scope,
+    values: FreeForm,
+) -> Result<ExtensionInstance, Failure> {
+    let extension = &install.extension;
+    let name = install.name.clone().unwrap_or_else(|| format!("{}-{extension}", install.cluster));
+    if name.len() > LONGEST_NAME {
+        let sentence = format!("the name {name} is too long for an instance: it may have {LONGEST_NAME} characters");
+        return Err(Failure::new(sentence).hint("give it another with --name"));
+    }
+    let spec = ExtensionInstanceSpec {
+        cluster: install.cluster.clone(),
+        extension: ExtensionReference { name: extension.clone(), catalog: install.catalog.clone(), scope },
+        release_name: install.release_name.clone(),
+        namespace: install.namespace.clone().unwrap_or_else(|| extension.clone()),
+        version: install.version.clone(),
+        values: (!values.is_empty()).then_some(values),
+        values_from: vec![],
+        upgrade: Upgrade::default(),
+        suspend: false,
+        rollback_to: None,
+    };
+    let mut instance = ExtensionInstance::new(&name, spec);
+    instance.metadata.namespace = Some(namespace.to_owned());
+    Ok(instance)
+}
+
+/// Makes of an instance, as the hub has it, what an upgrade asks for. Fields that are not mentioned stay, even those that
+/// only a newer hub knows.
+pub(crate) fn upgrade(instance: &mut Value, version: Option<&str>, values: FreeForm) {
+    let Some(spec) = instance.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    if let Some(version) = version {
+        spec.insert("version".to_owned(), version.into());
+    }
+    if values.is_empty() {
+        spec.remove("values");
+    } else {
+        spec.insert("values".to_owned(), values.into());
+    }
+    spec.remove("rollbackTo");
+}
+
+/// Makes of an instance, as the hub has it, one that goes back to a revision.
+pub(crate) fn roll_back(instance: &mut Value, revision: u32) {
+    if let Some(spec) = instance.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("rollbackTo".to_owned(), revision.into());
+    }
+}
+
+/// The values that an instance, as the hub has it, carries itself.
+pub(crate) fn values(instance: &Value) -> FreeForm {
+    instance["spec"]["values"].as_object().cloned().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+    use clap::Parser;
+    use insta::assert_snapshot;
+    use serde_json::json;
+
+    fn install(words: &str) -> Result<String, Failure> {
+        let words = ["fitout", "install"].into_iter().chain(words.split(' '));
+        let Command::Install(install) = Arguments::try_parse_from(words).unwrap().command else { unreachable!() };
+        let values = crate::settings::layered(FreeForm::new(), &[], &install.values.set)?;
+        let instance = wanted(&install, "org-acme", Scope::Shared, values)?;
+        Ok(fitout_goyaml::to_yaml(&serde_json::to_value(instance).unwrap()))
+    }
+
+    #[test]
+    fn names_follow_from_cluster_and_extension() {
+        assert_snapshot!(install("cert-manager --cluster foo").unwrap(), @r"
+        apiVersion: fitout.dev/v1alpha1
+        kind: ExtensionInstance
+        metadata:
+          name: foo-cert-manager
+          namespace: org-acme
+        spec:
+          cluster: foo
+          extension:
+            catalog: community
+            name: cert-manager
+            scope: Shared
+          namespace: cert-manager
+          suspend: false
+          upgrade:
+            policy: Follow
+        ");
+    }
+
+    #[test]
+    fn everything_can_be_said() {
+        let words =
+            "podinfo -c foo --catalog own -n web --name shop --release-name shop-web --version 6.x --set ui.color=#fff";
+        assert_snapshot!(install(words).unwrap(), @r"
+        apiVersion: fitout.dev/v1alpha1
+        kind: ExtensionInstance
+        metadata:
+          name: shop
+          namespace: org-acme
+        spec:
+          cluster: foo
+          extension:
+            catalog: own
+            name: podinfo
+            scope: Shared
+          namespace: web
+          releaseName: shop-web
+          suspend: false
+          upgrade:
+            policy: Follow
+          values:
+            ui:
+              color: '#fff'
+          version: 6.x
+        ");
+    }
+
+    #[test]
+    fn a_name_that_would_be_too_long_has_to_be_given() {
+        let failure = install(&format!("podinfo -c {}", "c".repeat(60))).unwrap_err();
+        assert_eq!(failure.hint.unwrap(), "give it another with --name");
+    }
+
+    #[test]
+    fn an_upgrade_keeps_what_is_not_mentioned_and_ends_a_rollback() {
+        let mut instance = json!({ "spec": { "version": "1.x", "rollbackTo": 2, "new": true, "values": { "a": 1 } } });
+        let values = values(&instance);
+        upgrade(&mut instance, None, values);
+        assert_eq!(instance, json!({ "spec": { "version": "1.x", "new": true, "values": { "a": 1 } } }));
+        upgrade(&mut instance, Some("2.x"), FreeForm::new());
+        assert_eq!(instance, json!({ "spec": { "version": "2.x", "new": true } }));
+    }
+
+    #[test]
+    fn a_rollback_only_says_where_to() {
+        let mut instance = json!({ "spec": { "version": "1.x" } });
+        roll_back(&mut instance, 3);
+        assert_eq!(instance, json!({ "spec": { "version": "1.x", "rollbackTo": 3 } }));
+    }
+}

@@ -1,0 +1,129 @@
+//! `generate`: files that are made from code and checked in, so that they can be read and reviewed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use fitout_testkit::paths;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Write nothing, and fail where a file is not what it should be
+    #[arg(long)]
+    check: bool,
+}
+
+/// The directories in which every file is generated.
+const DIRECTORIES: [&str; 1] = ["deploy/crds"];
+
+const HEADER: &str = "# Generated from crates/api by `cargo xtask generate`. Edit the types there, not this file.\n";
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if options.check { check() } else { write() }
+}
+
+/// Fails with the names of the files that are stale.
+pub(crate) fn check() -> Result<()> {
+    let stale = stale(paths::checkout(), &wanted()?)?;
+    if stale.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = stale.iter().map(|path| format!("  {}", path.display())).collect();
+    bail!("run `cargo xtask generate`, for these are not what the code says:\n{}", names.join("\n"));
+}
+
+fn write() -> Result<()> {
+    let wanted = wanted()?;
+    for path in stale(paths::checkout(), &wanted)? {
+        let file = paths::checkout().join(&path);
+        if let Some(text) = wanted.get(&path) {
+            file.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::write(&file, text).with_context(|| format!("write {}", path.display()))?;
+            println!("wrote {}", path.display());
+        } else {
+            fs::remove_file(&file).with_context(|| format!("remove {}", path.display()))?;
+            println!("removed {}", path.display());
+        }
+    }
+    Ok(())
+}
+
+/// Every generated file, by its path in the checkout.
+fn wanted() -> Result<BTreeMap<PathBuf, String>> {
+    let crds = fitout_api::crds();
+    crds.iter()
+        .map(|crd| {
+            let path = Path::new("deploy/crds").join(format!("{}.yaml", crd.spec.names.plural));
+            let text =
+                serde_yaml_ng::to_string(crd).with_context(|| format!("write {} as YAML", crd.spec.names.kind))?;
+            Ok((path, format!("{HEADER}{text}")))
+        })
+        .collect()
+}
+
+/// The paths where what is there is not what is wanted: files that differ, are missing, or belong to nothing any more.
+fn stale(checkout: &Path, wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
+    let mut stale = Vec::new();
+    for (path, text) in wanted {
+        if fs::read_to_string(checkout.join(path)).ok().as_ref() != Some(text) {
+            stale.push(path.clone());
+        }
+    }
+    for directory in DIRECTORIES {
+        // One that is not there holds nothing that is too much.
+        let Ok(entries) = fs::read_dir(checkout.join(directory)) else { continue };
+        for entry in entries {
+            let path = Path::new(directory).join(entry?.file_name());
+            if !wanted.contains_key(&path) {
+                stale.push(path);
+            }
+        }
+    }
+    stale.sort();
+    Ok(stale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory that is gone when the test is over.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("fitout-generate-{name}-{}", std::process::id()));
+            fs::create_dir_all(path.join("deploy/crds")).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn path(name: &str) -> PathBuf {
+        Path::new("deploy/crds").join(name)
+    }
+
+    #[test]
+    fn what_differs_is_missing_or_is_too_much_is_stale() {
+        let checkout = Scratch::new("stale");
+        let wanted = ["same", "other", "missing"].map(|name| (path(name), name.to_owned()));
+        for (name, text) in [("same", "same"), ("other", "edited"), ("gone", "gone")] {
+            fs::write(checkout.0.join(path(name)), text).unwrap();
+        }
+        let found = stale(&checkout.0, &wanted.into()).unwrap();
+        assert_eq!(found, [path("gone"), path("missing"), path("other")]);
+    }
+
+    #[test]
+    fn the_same_code_makes_the_same_files() {
+        assert_eq!(wanted().unwrap(), wanted().unwrap());
+        assert!(wanted().unwrap().values().all(|text| text.starts_with(HEADER)));
+    }
+}
