@@ -6,21 +6,28 @@
 #[path = "../tests/world/mod.rs"]
 mod world;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
+use fitout_api::ExtensionInstance;
 use fitout_model::ObjectId;
 use fitout_plan::{Owner, transform};
 use fitout_release::{Chart, Metadata, Release, Stamp, Status, secret};
 use fitout_target::{Target, connect};
 use fitout_testkit::until;
 use futures::StreamExt;
+use kube::api::PostParams;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, watcher};
+use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
-use world::{World, apply, object};
+use world::{World, object};
 
 const INSTANCES_WANTED: usize = 100;
 /// As many as the hub sends at once.
@@ -114,22 +121,34 @@ fn record(namespace: &str, objects: &[Value]) -> Release {
     release
 }
 
-/// From the moment they are wanted until the last one is Ready.
+/// From the moment they are wanted until the last one is Ready, as a watch tells.
 fn ours(world: &World, prefix: &str, count: usize) -> Result<Duration> {
-    let items: Vec<Value> = (0..count)
-        .map(|n| {
-            let name = format!("{prefix}{n}");
+    let kubeconfig = fs::read_to_string(world.hub.kubeconfig())?;
+    world.runtime.block_on(async {
+        let api: Api<ExtensionInstance> = Api::namespaced(connect(&kubeconfig).await?, "org-acme");
+        let mut events = pin!(watcher(api.clone(), Config::default()).default_backoff().applied_objects());
+        let instances = (0..count).map(|n| {
+            let (api, name) = (api.clone(), format!("{prefix}{n}"));
             let spec = json!({ "spec": {
                 "cluster": "foo", "namespace": name, "version": "1.x", "extension": { "name": "thing", "catalog": "local" },
             } });
-            object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", &name, &spec)
-        })
-        .collect();
-    let began = Instant::now();
-    apply(&world.hub, &json!({ "apiVersion": "v1", "kind": "List", "items": items }))?;
-    // By a watch: asking again and again would slow down what is measured.
-    let wait =
-        ["wait", "--for=condition=Ready", "extensioninstances", "--all", "--namespace=org-acme", "--timeout=180s"];
-    world.hub.kubectl().run(&wait)?;
-    Ok(began.elapsed())
+            let instance = object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", &name, &spec);
+            async move { anyhow::Ok(api.create(&PostParams::default(), &serde_json::from_value(instance)?).await.map(drop)?) }
+        });
+        let began = Instant::now();
+        let mut created = futures::stream::iter(instances).buffer_unordered(AT_ONCE);
+        while let Some(done) = created.next().await {
+            done?;
+        }
+        let mut ready = BTreeSet::new();
+        while ready.len() < count {
+            let instance = events.next().await.context("the watch ended")??;
+            let conditions = instance.status.iter().flat_map(|status| &status.conditions);
+            let is_ready = conditions.into_iter().any(|found| found.type_ == "Ready" && found.status == "True");
+            if is_ready && instance.name_any().starts_with(prefix) {
+                ready.insert(instance.name_any());
+            }
+        }
+        Ok(began.elapsed())
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use fitout_api::{ExtensionInstance, ExtensionRevision, ObjectName};
+use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, ObjectName};
 use fitout_catalog::Package;
 use fitout_change::{
     Action, Artifact, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next,
@@ -17,6 +17,7 @@ use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 
 use crate::artifact::{Prepared, Unprepared, catalog_namespace, from_content, prepare};
@@ -45,8 +46,12 @@ pub(crate) struct Session {
     pub(crate) times: BTreeMap<u32, Time>,
     looked: BTreeSet<ObjectId>,
     reported: Option<Instant>,
+    /// Held while there is something to write, and not while something is waited for.
+    leave: Option<OwnedSemaphorePermit>,
     /// The record that was written last, so that it need not be read to be changed.
     pub(crate) written: Mutex<Option<Release>>,
+    /// What was said last: the index may not have heard it yet, and it is not to be said again.
+    pub(crate) said: Mutex<Option<ExtensionInstanceStatus>>,
     /// What was prepared last, and from what.
     prepared: Option<(Digest, Result<Arc<Prepared>, Unprepared>)>,
 }
@@ -104,8 +109,11 @@ impl Session {
             },
             records,
             looked: BTreeSet::new(),
-            reported: None,
+            // What takes less than that is told once, at its end.
+            reported: Some(Instant::now()),
+            leave: None,
             written: Mutex::default(),
+            said: Mutex::new(instance.status.clone()),
             prepared: None,
         })
     }
@@ -158,13 +166,21 @@ impl Session {
         let (next, failure) = match self.decide(instance, &prepared).await {
             Ok(next) => {
                 let failure = match &next {
-                    Next::Do(effects) => self.carry_out(effects, instance, prepared.as_ref().ok()).await,
+                    Next::Do(effects) => {
+                        if self.leave.is_none() {
+                            self.leave = self.target.leave_to_change().await;
+                        }
+                        self.carry_out(effects, instance, prepared.as_ref().ok()).await
+                    }
                     _ => None,
                 };
                 (next, failure)
             }
             Err(error) => (Next::Done, Some(format!("{error:#}"))),
         };
+        if !matches!(next, Next::Do(_)) || failure.is_some() {
+            self.leave = None;
+        }
         // While work goes on, a person sees it often enough; the end of it is always told.
         let busy = matches!(next, Next::Do(_)) && failure.is_none();
         if busy && self.reported.is_some_and(|at| at.elapsed() < REPORT_EVERY) {
@@ -181,7 +197,9 @@ impl Session {
         let facts = self.target.facts();
         let catalog = &instance.spec.extension.catalog;
         let packages = self.hub.catalogs.get(&catalog_namespace(instance), catalog);
-        let installed = self.recorded.revisions.last().and_then(|last| self.versions.get(&last.number)).cloned();
+        let deployed =
+            self.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
+        let installed = deployed.and_then(|revision| self.versions.get(&revision.number)).cloned();
         let values = layers::values(&self.hub.index, instance).map_err(Unprepared::Wrong)?;
         let from = json!([
             instance.spec,

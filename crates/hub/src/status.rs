@@ -1,5 +1,7 @@
 //! What a person sees of an instance.
 
+use std::sync::PoisonError;
+
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Unhealthy, reasons};
 use fitout_change::{Action, Next, Outcome, Revision};
@@ -20,7 +22,8 @@ pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round:
     if instance.metadata.deletion_timestamp.is_some() && !session.recorded.held {
         return;
     }
-    let before = instance.status.clone().unwrap_or_default();
+    let said = || session.said.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = said().clone().unwrap_or_default();
     let status = status(before.clone(), target, session, round);
     if status == before {
         return;
@@ -28,7 +31,9 @@ pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round:
     let api: Api<ExtensionInstance> = Api::namespaced(hub.client.clone(), &instance.namespace().unwrap_or_default());
     if let Err(error) = report::write(&api, &instance.name_any(), &status).await {
         tracing::warn!(instance = instance.name_any(), %error, "status");
+        return;
     }
+    *said() = Some(status.clone());
     if let Some(event) = transition(&before, &status)
         && let Err(error) = hub.events.publish(&event, &instance.object_ref(&())).await
     {
@@ -88,8 +93,13 @@ fn status(
     status.revision = deployed.map(|revision| revision.number);
     status.version = deployed.and_then(|revision| session.versions.get(&revision.number).cloned());
     if let Ok(prepared) = round.prepared {
+        // Why it was chosen stays true once it is installed.
+        if status.wanted_version.as_ref() != Some(&prepared.version)
+            || round.instance.metadata.generation != status.observed_generation
+        {
+            status.why = Some(prepared.why.clone()).filter(|why| !why.is_empty());
+        }
         status.wanted_version = Some(prepared.version.clone());
-        status.why = Some(prepared.why.clone()).filter(|why| !why.is_empty());
     }
     status.revisions = session.recorded.revisions.iter().rev().map(|revision| summary(revision, session)).collect();
     status.observed_generation = round.instance.metadata.generation;
@@ -144,6 +154,7 @@ fn standing(target: &Target, session: &Session, round: &Round, unhealthy: Option
 fn describe(status: &mut ExtensionInstanceStatus, round: &Round, standing: &Standing) {
     let generation = round.instance.metadata.generation;
     let now = report::now();
+    let why = status.why.clone();
     let mut say = |aspect, truth, reason, message: &str| {
         let finding = Finding { aspect, truth, reason, message: message.to_owned(), generation };
         conditions::set(&mut status.conditions, finding, &now);
@@ -155,7 +166,7 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, standing: &Stan
         }
         Standing::Removing => {}
         _ => {
-            let why = round.prepared.as_ref().map(|prepared| prepared.why.clone()).unwrap_or_default();
+            let why = why.unwrap_or_default();
             say(conditions::RESOLVED, Truth::True, reasons::resolved::FITS, &why);
         }
     }

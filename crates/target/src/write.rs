@@ -10,7 +10,7 @@ use kube::core::PartialObjectMeta;
 use kube::discovery::ApiResource;
 use kube::{Api, Client};
 use serde_json::Value;
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 
 use crate::{Facts, Refusal, Sighting, Sightings, follow, watching};
@@ -26,7 +26,12 @@ pub struct Target {
     watches: Mutex<Watches>,
     /// Requests that are under way: more would only wait in the API server instead of here.
     turns: Semaphore,
+    /// Changes that are under way: a few that end soon are better than many that all end late.
+    changes: Arc<Semaphore>,
 }
+
+/// How many changes a cluster goes through at once.
+const CHANGES: usize = 8;
 
 /// How many requests a cluster gets at once from us.
 const AT_ONCE: usize = 16;
@@ -51,6 +56,7 @@ impl Target {
             sightings: Arc::default(),
             watches: Mutex::new(watches),
             turns: Semaphore::new(AT_ONCE),
+            changes: Arc::new(Semaphore::new(CHANGES)),
         })
     }
 
@@ -67,6 +73,11 @@ impl Target {
     /// Tells when what the cluster is has changed: its version, its nodes, the kinds it serves.
     pub fn facts_changes(&self) -> watch::Receiver<Arc<Facts>> {
         self.facts.subscribe()
+    }
+
+    /// Waits for leave to change the cluster; it is given back when what is returned is dropped.
+    pub async fn leave_to_change(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.changes).acquire_owned().await.ok()
     }
 
     /// Waits for a turn to send a request; it is over when what is returned is dropped.
