@@ -12,7 +12,7 @@ use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
-use crate::{Hub, report};
+use crate::{Hub, SYSTEM, report};
 
 /// What every catalog offers, by namespace and name.
 #[derive(Default)]
@@ -58,6 +58,10 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
     let directory = catalog.spec.source.directory.clone().unwrap_or_default();
     let read = match (&directory.embedded, &directory.path) {
         (Some(name), _) => Ok(fitout_catalog::embedded(name)),
+        // The hub's disk is the platform's: an organization must not read it through a catalog of its own.
+        (None, Some(_)) if namespace != SYSTEM => Err(format!(
+            "a path on the hub's disk is only for catalogs in {SYSTEM}: ask the platform team to offer it there"
+        )),
         (None, path) => {
             let path = path.clone().unwrap_or_default();
             fitout_catalog::directory(Path::new(&path)).map_err(|error| format!("{path}: {error}"))

@@ -181,3 +181,20 @@ fn clusters_that_say_no() -> Result<()> {
         if ready["status"] == "True" { Ok(()) } else { Err(anyhow!("{ready}")) }
     })
 }
+
+#[test]
+fn an_organization_does_not_read_the_hubs_disk() -> Result<()> {
+    let world = World::start_with(false)?;
+    let source = json!({ "spec": { "source": { "directory": { "path": world.catalog } } } });
+    apply(&world.hub, &object("fitout.dev/v1alpha1", "Catalog", "org-acme", "own", &source))?;
+    let expected = "a path on the hub's disk is only for catalogs in fitout-system: ask the platform team to offer it there; \
+                    what is installed stays";
+    until(expected, LIMIT, || {
+        let catalog = world.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/catalogs/own")?;
+        let message = condition(&catalog, "Ready")["message"].clone();
+        if message == expected { Ok(()) } else { Err(anyhow!("{message}")) }
+    })?;
+    let offered = world.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensions")?;
+    assert_eq!(offered["items"], json!([]));
+    Ok(())
+}
