@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use fitout_testkit::pods_cannot_run;
+use fitout_testkit::{NoPods, pods_cannot_run};
 
 const PACKAGES: [&str; 6] = ["containerd", "runc", "containernetworking-plugins", "nftables", "iproute2", "util-linux"];
 
@@ -11,10 +11,10 @@ const PACKAGES: [&str; 6] = ["containerd", "runc", "containernetworking-plugins"
 ///
 /// Whoever asks for pods finds out from [`pods_cannot_run`] whether they can.
 pub(crate) fn install() {
-    let Some(reason) = pods_cannot_run() else { return };
-    if reason.contains("root") && !reason.contains("run ") || std::env::var_os("FITOUT_NO_PODS").is_some() {
-        println!("not installing {}: {reason}", PACKAGES.join(", "));
-        return;
+    match pods_cannot_run() {
+        None => return,
+        Some(NoPods::Missing(_)) => {}
+        Some(reason) => return println!("not installing {}: {reason}", PACKAGES.join(", ")),
     }
     println!("installing {}", PACKAGES.join(", "));
     if let Err(error) = apt() {

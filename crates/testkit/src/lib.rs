@@ -47,7 +47,7 @@ pub use etcd::Etcd;
 pub use front::Front;
 pub use hub::start_hub;
 pub use image::{Image, StandIn};
-pub use node::{Node, install_dns, pods_cannot_run};
+pub use node::{NoPods, Node, install_dns, pods_cannot_run};
 pub use process::Process;
 pub use programs::{Programs, Progress};
 pub use skip::{sample, skip};

@@ -1,6 +1,7 @@
 //! Tests that cannot run on this machine, and cases that are not all taken.
 
 use std::env;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Write;
 
@@ -8,7 +9,7 @@ use std::io::Write;
 pub const RECORD: &str = "FITOUT_SKIPPED";
 
 /// Says that the test that calls it cannot run here, and why. The test then returns.
-pub fn skip(reason: &str) {
+pub fn skip(reason: &impl Display) {
     let thread = std::thread::current();
     let line = format!("{}: {reason}", thread.name().unwrap_or("a test"));
     println!("skipped {line}");

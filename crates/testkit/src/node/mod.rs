@@ -6,6 +6,7 @@
 
 mod dns;
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -37,20 +38,41 @@ pub struct Node {
     images: std::path::PathBuf,
 }
 
+/// Why pods cannot run on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoPods {
+    /// `FITOUT_NO_PODS` is set.
+    SwitchedOff,
+    /// Namespaces and mounts are root's.
+    NotRoot,
+    /// What is not installed.
+    Missing(Vec<&'static str>),
+}
+
+impl fmt::Display for NoPods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SwitchedOff => f.write_str("FITOUT_NO_PODS is set"),
+            Self::NotRoot => f.write_str("pods need root"),
+            Self::Missing(what) => write!(f, "pods need {}: run `cargo xtask up` as root", what.join(", ")),
+        }
+    }
+}
+
 /// Why pods cannot run on this machine, if they cannot.
-pub fn pods_cannot_run() -> Option<String> {
+pub fn pods_cannot_run() -> Option<NoPods> {
     if std::env::var_os("FITOUT_NO_PODS").is_some() {
-        return Some("FITOUT_NO_PODS is set".to_owned());
+        return Some(NoPods::SwitchedOff);
     }
     if !rustix::process::geteuid().is_root() {
-        return Some("pods need root".to_owned());
+        return Some(NoPods::NotRoot);
     }
     let needed = ["containerd", "ctr", "runc", "nft", "ip", "unshare", "nsenter"];
-    let missing: Vec<_> = needed.into_iter().filter(|program| !installed(program)).collect();
-    if missing.is_empty() && Path::new(PLUGINS).is_dir() {
-        return None;
+    let mut missing: Vec<_> = needed.into_iter().filter(|program| !installed(program)).collect();
+    if !Path::new(PLUGINS).is_dir() {
+        missing.push("CNI plugins");
     }
-    Some(format!("pods need {}: run `cargo xtask up` as root", [&missing[..], &["CNI plugins"]].concat().join(", ")))
+    if missing.is_empty() { None } else { Some(NoPods::Missing(missing)) }
 }
 
 const NAMESPACES: &str = include_str!("namespaces.sh");
