@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 
 use fitout_model::ObjectId;
-use fitout_plan::{Gate, Phase};
+use fitout_plan::{Artifact, Gate, Phase, Planned};
 
-use crate::{
-    Action, Artifact, Effect, Next, Observed, Outcome, Planned, RecordStatus, Recorded, Revision, State, Wanted,
-};
+use crate::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, State, Wanted};
 
 pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Next {
     // Before anything is written: what is not ours is not ours to touch.

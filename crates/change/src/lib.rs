@@ -10,9 +10,10 @@
 mod install;
 mod next;
 mod observed;
+pub mod record;
+mod standing;
 mod uninstall;
 
 pub use next::{Effect, Next, next};
-pub use observed::{
-    Action, Artifact, Observed, Outcome, Planned, RecordStatus, Recorded, Revision, Seen, State, Wanted,
-};
+pub use observed::{Action, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Wanted};
+pub use standing::{Situation, Standing, Step, running, standing};

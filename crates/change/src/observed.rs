@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::Phase;
+use fitout_plan::Artifact;
 
 /// What a person wants of an instance.
 #[derive(Clone, Debug)]
@@ -16,28 +16,6 @@ pub struct Wanted {
     pub artifact: Option<Artifact>,
     /// How many revisions are kept beside the one that is deployed.
     pub history: usize,
-}
-
-/// The very thing that is applied, rendered once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
-    /// Of all its objects.
-    pub digest: Digest,
-    /// The revision whose artifact is installed again; none for one that was rendered now.
-    pub rolls_back_to: Option<u32>,
-    /// Its objects.
-    pub objects: Vec<Planned>,
-}
-
-/// One object of an artifact.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planned {
-    /// Which it is.
-    pub id: ObjectId,
-    /// When it is applied.
-    pub phase: Phase,
-    /// Of what is applied.
-    pub digest: Digest,
 }
 
 /// What the hub has on record.

@@ -5,11 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_change::{
-    Action, Artifact, Effect, Next, Observed, Outcome, Planned, RecordStatus, Recorded, Revision, Seen, State, Wanted,
-    next,
+    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Wanted, next,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::phase;
+use fitout_plan::{Artifact, Planned, phase};
 
 /// A hub and a target in one place, which do what effects say and nothing else.
 #[derive(Clone, Default)]

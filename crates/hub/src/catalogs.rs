@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{Catalog, Extension, ExtensionSpec, ExtensionVersion, reasons};
-use fitout_catalog::{Package, Packages};
+use fitout_model::{Package, Packages};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;

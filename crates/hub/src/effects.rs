@@ -4,17 +4,16 @@ use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
 use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, ObjectName};
-use fitout_change::{Action, Effect, Outcome, RecordStatus};
+use fitout_change::{Action, Effect, Outcome, RecordStatus, record};
 use fitout_model::{Digest, ObjectId};
+use fitout_plan::Prepared;
 use fitout_release::{Release, Stamp, secret};
 use kube::api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 use time::OffsetDateTime;
 
-use crate::artifact::Prepared;
-use crate::record;
-use crate::session::{FINALIZER, Session};
+use crate::session::{FINALIZER, Session, owner};
 
 impl Session {
     /// Carries out one effect. Doing it again does no harm.
@@ -152,7 +151,8 @@ impl Session {
         let mut release = if exists {
             self.record(instance, number).await?
         } else {
-            record::release(instance, prepared.context("nothing is prepared")?, number, now)
+            let prepared = prepared.context("nothing is prepared")?;
+            record::release(&instance.spec.extension.name, owner(instance), prepared, number, now)
         };
         record::advance(&mut release, status);
         if exists {

@@ -5,14 +5,12 @@
 //! Whatever a session knows and needs again is on record, on the hub or on the target: a hub that starts anew goes on
 //! where the last one stopped.
 
-mod artifact;
 mod catalogs;
 mod clusters;
 mod effects;
 mod index;
 mod layers;
 mod organizations;
-mod record;
 mod report;
 mod session;
 mod status;

@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, ObjectName};
-use fitout_catalog::Package;
-use fitout_change::{
-    Action, Artifact, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next,
-};
-use fitout_model::{Digest, Gvk, ObjectId};
+use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, ObjectName, Policy, Scope};
+use fitout_change::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next, record};
+use fitout_model::{Digest, Gvk, ObjectId, Package};
+use fitout_plan::{Artifact, Prepared, Request, Unprepared, kept, prepare};
 use fitout_release::Release;
 use fitout_target::{Owner, Target};
 use futures::future::join_all;
@@ -20,8 +18,7 @@ use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 
-use crate::artifact::{Prepared, Unprepared, catalog_namespace, from_content, prepare};
-use crate::{Hub, layers, record, report, status};
+use crate::{Hub, SYSTEM, layers, report, status};
 
 /// Holds an instance until its cluster is clean.
 pub(crate) const FINALIZER: &str = "fitout.dev/installed";
@@ -231,7 +228,20 @@ impl Session {
                 found.app_version = app_version.unwrap_or_default();
                 Ok(Arc::new(found))
             }
-            (None, Some(packages)) => prepare(instance, values, &packages, &facts, installed.as_deref()).map(Arc::new),
+            (None, Some(packages)) => {
+                let spec = &instance.spec;
+                let request = Request {
+                    extension: &spec.extension.name,
+                    version: spec.version.as_deref(),
+                    latest: spec.upgrade.policy == Policy::Latest,
+                    installed: installed.as_deref(),
+                    values: &values,
+                    owner: owner(instance),
+                    kubernetes: &facts.version,
+                    apis: &facts.apis,
+                };
+                prepare(&request, &packages).map(Arc::new)
+            }
             (None, None) => Err(Unprepared::Unresolved(format!(
                 "there is no catalog {catalog}; `fitout catalog list` shows those there are"
             ))),
@@ -249,7 +259,7 @@ impl Session {
             revision.or(self.recorded.revisions.last()).ok_or_else(|| wrong("there is no revision yet".into()))?;
         let content = self.hub.content.get(&revision.artifact).await.map_err(|error| wrong(error.to_string()))?;
         let content = String::from_utf8(content).map_err(|error| wrong(error.to_string()))?;
-        let mut prepared = from_content(content, Some(number));
+        let mut prepared = kept(content, Some(number));
         prepared.version = self.versions.get(&revision.number).cloned().unwrap_or_default();
         prepared.why = format!("revision {number} was asked for");
         Ok(prepared)
@@ -344,6 +354,19 @@ impl Session {
             Effect::Apply(_) | Effect::Delete(_) => {}
         }
     }
+}
+
+/// The namespace of the catalog that an instance names.
+fn catalog_namespace(instance: &ExtensionInstance) -> String {
+    match instance.spec.extension.scope {
+        Scope::Shared => SYSTEM.to_owned(),
+        Scope::Organization => instance.namespace().unwrap_or_default(),
+    }
+}
+
+/// The release that an instance is on its cluster.
+pub(crate) fn owner(instance: &ExtensionInstance) -> fitout_plan::Owner<'_> {
+    fitout_plan::Owner { name: instance.spec.release_name(), namespace: &instance.spec.namespace }
 }
 
 fn read_revision(revision: &ExtensionRevision) -> Revision {

@@ -3,15 +3,14 @@
 use std::sync::PoisonError;
 
 use fitout_api::conditions::{self, Finding, Truth};
-use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Unhealthy, reasons};
-use fitout_change::{Action, Next, Outcome, Revision};
+use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Step, Unhealthy, reasons};
+use fitout_change::{Action, Outcome, Revision, Situation, Standing, running, standing};
 use fitout_health::Health;
 use fitout_model::ObjectId;
 use fitout_target::Target;
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
 
-use crate::artifact::Unprepared;
 use crate::session::{Round, Session};
 use crate::{Hub, report};
 
@@ -56,20 +55,6 @@ fn transition(before: &ExtensionInstanceStatus, after: &ExtensionInstanceStatus)
     Some(Event { type_, reason: now, note: Some(message), action: "Reconcile".to_owned(), secondary: None })
 }
 
-/// How things stand, in the order in which a person asks.
-enum Standing {
-    Removing,
-    Unresolved(String),
-    Wrong(String),
-    Blocked(String),
-    Failed(String),
-    Suspended,
-    NoNode,
-    Applying,
-    Starting(String),
-    Installed,
-}
-
 fn status(
     mut status: ExtensionInstanceStatus,
     target: &Target,
@@ -103,7 +88,23 @@ fn status(
     }
     status.revisions = session.recorded.revisions.iter().rev().map(|revision| summary(revision, session)).collect();
     status.observed_generation = round.instance.metadata.generation;
-    let standing = standing(target, session, round, unhealthy.as_ref().map(|(id, message)| format!("{id}: {message}")));
+    let removing = round.instance.metadata.deletion_timestamp.is_some();
+    status.step = running(round.next, ids, removing).map(|step| Step {
+        index: count(step.index),
+        of: count(step.of),
+        name: step.name,
+        object: step.object.map(|id| id.to_string()),
+    });
+    let unhealthy = unhealthy.map(|(id, message)| format!("{id}: {message}"));
+    let standing = standing(&Situation {
+        removing,
+        suspended: round.instance.spec.suspend,
+        held_back: session.recorded.revisions.is_empty() && target.facts().nodes.ready == 0,
+        unprepared: round.prepared.as_ref().err(),
+        failure: round.failure,
+        next: round.next,
+        unhealthy: unhealthy.as_deref(),
+    });
     describe(&mut status, round, &standing);
     status
 }
@@ -123,31 +124,6 @@ fn summary(revision: &Revision, session: &Session) -> RevisionSummary {
             Some(Outcome::Superseded) => fitout_api::Outcome::Superseded,
         },
         at: session.times.get(&revision.number).cloned(),
-    }
-}
-
-fn standing(target: &Target, session: &Session, round: &Round, unhealthy: Option<String>) -> Standing {
-    if round.instance.metadata.deletion_timestamp.is_some() {
-        return round.failure.map_or(Standing::Removing, |failure| Standing::Failed(failure.to_owned()));
-    }
-    match round.prepared {
-        Err(Unprepared::Unresolved(message)) => return Standing::Unresolved(message.clone()),
-        Err(Unprepared::Wrong(message)) => return Standing::Wrong(message.clone()),
-        Ok(_) => {}
-    }
-    if let Some(failure) = round.failure {
-        return Standing::Failed(failure.to_owned());
-    }
-    if round.instance.spec.suspend {
-        return Standing::Suspended;
-    }
-    match round.next {
-        Next::Blocked { object, owner } => {
-            Standing::Blocked(format!("{object} belongs to {owner}; remove it, or choose another release name"))
-        }
-        Next::Do(_) | Next::Await(_) => Standing::Applying,
-        Next::Done if session.recorded.revisions.is_empty() && target.facts().nodes.ready == 0 => Standing::NoNode,
-        Next::Done => unhealthy.map_or(Standing::Installed, Standing::Starting),
     }
 }
 

@@ -59,6 +59,9 @@ fn ready(world: &World, name: &str) -> Result<()> {
 const NO_VALUES: &str = r#"{"type":"object","properties":{}}"#;
 const HOST: &str = r#"{"type":"object","required":["host"],"properties":{"host":{"type":"string"}}}"#;
 
+const MISSPELT: &str =
+    "misspelt/1.0.0/definition.yaml: spec.kubernets: there is no such field; did you mean `kubernetes`?";
+
 #[test]
 fn wrong_definitions_and_values() -> Result<()> {
     let world = World::start_with(false)?;
@@ -71,8 +74,7 @@ fn wrong_definitions_and_values() -> Result<()> {
     until("the catalog says what is wrong with it", LIMIT, || {
         let catalog = world.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/fitout-system/catalogs/local")?;
         let message = condition(&catalog, "Ready")["message"].clone();
-        let expected = "spec.kubernets: there is no such field; did you mean `kubernetes`?";
-        if message == expected { Ok(()) } else { Err(anyhow!("{message}")) }
+        if message == MISSPELT { Ok(()) } else { Err(anyhow!("{message}")) }
     })?;
     let rows = [
         (
@@ -80,7 +82,7 @@ fn wrong_definitions_and_values() -> Result<()> {
             json!({}),
             "m/all.yaml: yaml: line 3: did not find expected ',' or ']'; mend the YAML at that line",
         ),
-        ("misspelt", json!({}), "there is no version of misspelt"),
+        ("misspelt", json!({}), MISSPELT),
         ("hosted", json!({}), "values: \"host\" is a required property; change the value"),
         ("hosted", json!({ "host": 1 }), "values.host: 1 is not of type \"string\"; change the value"),
         ("hosted", json!({ "hosts": "h" }), "values.hosts: there is no such parameter; did you mean `host`?"),

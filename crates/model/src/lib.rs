@@ -5,6 +5,7 @@ mod definition;
 mod digest;
 mod nearest;
 mod object;
+mod package;
 mod values;
 
 pub use apis::{Apis, Scope};
@@ -12,4 +13,5 @@ pub use definition::{Definition, Manifests, Problem, parse_definition};
 pub use digest::Digest;
 pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
+pub use package::{Package, Packages, read_packages};
 pub use values::coalesce;

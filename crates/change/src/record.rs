@@ -1,34 +1,27 @@
 //! The release record of a revision, as Helm would have written it.
 
-use fitout_api::ExtensionInstance;
-use fitout_change::RecordStatus;
+use fitout_plan::{Owner, Prepared};
 use fitout_release::{ApplyMethod, Chart, Metadata, Release, Status};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-use crate::artifact::Prepared;
+use crate::RecordStatus;
 
 /// The record of a revision of what is prepared.
-pub(crate) fn release(
-    instance: &ExtensionInstance,
-    prepared: &Prepared,
-    revision: u32,
-    now: OffsetDateTime,
-) -> Release {
-    let values = prepared.values.as_object().cloned().unwrap_or_default();
+pub fn release(extension: &str, owner: Owner, prepared: &Prepared, revision: u32, now: OffsetDateTime) -> Release {
     let metadata = Metadata {
-        name: instance.spec.extension.name.clone(),
+        name: extension.to_owned(),
         version: prepared.version.clone(),
         app_version: prepared.app_version.clone(),
         api_version: "v2".to_owned(),
         ..Metadata::default()
     };
     let mut release = Release {
-        name: instance.spec.release_name().to_owned(),
-        namespace: instance.spec.namespace.clone(),
+        name: owner.name.to_owned(),
+        namespace: owner.namespace.to_owned(),
         revision: revision.into(),
         chart: Some(Chart::new(metadata, Map::new())),
-        config: values,
+        config: prepared.values.as_object().cloned().unwrap_or_default(),
         manifest: manifest(prepared),
         apply_method: Some(ApplyMethod::ServerSide),
         ..Release::default()
@@ -39,14 +32,13 @@ pub(crate) fn release(
 }
 
 fn manifest(prepared: &Prepared) -> String {
+    // In the order in which they are applied, which the content keeps.
     let objects: Vec<Value> = serde_json::from_str(&prepared.content).unwrap_or_default();
-    let documents: Vec<String> =
-        objects.iter().map(|object| format!("---\n{}", fitout_goyaml::to_yaml(object))).collect();
-    documents.concat()
+    objects.iter().map(|object| format!("---\n{}", fitout_goyaml::to_yaml(object))).collect()
 }
 
 /// Brings a record to a status, with the words that Helm has for it.
-pub(crate) fn advance(release: &mut Release, status: RecordStatus) {
+pub fn advance(release: &mut Release, status: RecordStatus) {
     let (status, description) = match status {
         RecordStatus::PendingInstall => (Status::PendingInstall, "Initial install underway"),
         RecordStatus::PendingUpgrade => (Status::PendingUpgrade, "Preparing upgrade"),
@@ -61,7 +53,7 @@ pub(crate) fn advance(release: &mut Release, status: RecordStatus) {
 }
 
 /// What a record says, in the words of the core. A status that the core has no word for is one that Helm left behind.
-pub(crate) fn status(release: &Release) -> RecordStatus {
+pub fn status(release: &Release) -> RecordStatus {
     match release.info.status {
         Status::PendingInstall => RecordStatus::PendingInstall,
         Status::PendingUpgrade => RecordStatus::PendingUpgrade,
@@ -70,5 +62,33 @@ pub(crate) fn status(release: &Release) -> RecordStatus {
         Status::Superseded => RecordStatus::Superseded,
         Status::Uninstalling => RecordStatus::Uninstalling,
         _ => RecordStatus::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fitout_plan::kept;
+
+    use super::*;
+
+    #[test]
+    fn a_record_goes_to_every_status_and_tells_it_back() {
+        let prepared = kept(r#"[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]"#.to_owned(), None);
+        let owner = Owner { name: "web", namespace: "shop" };
+        let mut record = release("web", owner, &prepared, 3, OffsetDateTime::UNIX_EPOCH);
+        assert_eq!((record.revision, record.namespace.as_str()), (3, "shop"));
+        assert_eq!(record.manifest, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
+        for said in [
+            RecordStatus::PendingInstall,
+            RecordStatus::PendingUpgrade,
+            RecordStatus::PendingRollback,
+            RecordStatus::Deployed,
+            RecordStatus::Superseded,
+            RecordStatus::Uninstalling,
+            RecordStatus::Failed,
+        ] {
+            advance(&mut record, said);
+            assert_eq!(status(&record), said);
+        }
     }
 }

@@ -1,0 +1,233 @@
+//! How an instance stands, and the step it is at, for people.
+
+use std::collections::BTreeSet;
+
+use fitout_model::ObjectId;
+use fitout_plan::{Phase, Unprepared, phase};
+
+use crate::{Effect, Next, RecordStatus};
+
+/// What is known of an instance when it is asked how it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// Nobody wants it any more.
+    pub removing: bool,
+    /// It is watched, and nothing is written.
+    pub suspended: bool,
+    /// It was not begun, for want of a Ready node.
+    pub held_back: bool,
+    /// Why there is nothing to install.
+    pub unprepared: Option<&'a Unprepared>,
+    /// What went wrong just now.
+    pub failure: Option<&'a str>,
+    /// What is to be done now.
+    pub next: &'a Next,
+    /// The first object that is not healthy, and why.
+    pub unhealthy: Option<&'a str>,
+}
+
+/// How an instance stands, with a sentence where there is something to explain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It goes.
+    Removing,
+    /// No version fits.
+    Unresolved(String),
+    /// What was found cannot be rendered.
+    Wrong(String),
+    /// Something of somebody else's is in the way.
+    Blocked(String),
+    /// A write failed, and is tried again.
+    Failed(String),
+    /// It is watched, and nothing is written.
+    Suspended,
+    /// It waits for a node.
+    NoNode,
+    /// Objects are being written.
+    Applying,
+    /// All is written, and not all of it is healthy.
+    Starting(String),
+    /// All is written and healthy.
+    Installed,
+}
+
+/// The answer to the first question a person has.
+pub fn standing(now: &Situation) -> Standing {
+    let failed = || now.failure.map(|failure| Standing::Failed(failure.to_owned()));
+    if now.removing {
+        return failed().unwrap_or(Standing::Removing);
+    }
+    match now.unprepared {
+        Some(Unprepared::Unresolved(sentence)) => return Standing::Unresolved(sentence.clone()),
+        Some(Unprepared::Wrong(sentence)) => return Standing::Wrong(sentence.clone()),
+        None => {}
+    }
+    if let Some(failed) = failed() {
+        return failed;
+    }
+    if now.suspended {
+        return Standing::Suspended;
+    }
+    match now.next {
+        Next::Blocked { object, owner } => {
+            Standing::Blocked(format!("{object} belongs to {owner}; remove it, or choose another release name"))
+        }
+        Next::Do(_) | Next::Await(_) => Standing::Applying,
+        Next::Done if now.held_back => Standing::NoNode,
+        Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
+    }
+}
+
+/// One of the steps that a change goes through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Which one it is, from 1.
+    pub index: usize,
+    /// How many there are.
+    pub of: usize,
+    /// What it does.
+    pub name: String,
+    /// The object it is at.
+    pub object: Option<ObjectId>,
+}
+
+/// The step that is running, of a change to these objects; none when nothing is.
+pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step> {
+    let mut phases: Vec<Phase> = objects.iter().map(|id| phase(&id.gvk)).collect::<BTreeSet<_>>().into_iter().collect();
+    if removing {
+        phases.reverse();
+    }
+    let last = phases.len() + 1;
+    let at = |id: &ObjectId| phases.iter().position(|&found| found == phase(&id.gvk)).map_or(last, |place| place + 1);
+    let (place, name, object) = match next {
+        Next::Done | Next::Blocked { .. } => return None,
+        Next::Await(ids) => {
+            let id = ids.first()?;
+            let gone = if removing { " to be gone" } else { "" };
+            (at(id), format!("wait for {}{gone}", words(phase(&id.gvk))), Some(id))
+        }
+        Next::Do(effects) => match effects.first()? {
+            Effect::Apply(id) => (at(id), format!("apply {}", words(phase(&id.gvk))), Some(id)),
+            Effect::Delete(id) if removing => (at(id), format!("remove {}", words(phase(&id.gvk))), Some(id)),
+            Effect::Delete(id) => (last, "remove what is no longer part of it".to_owned(), Some(id)),
+            Effect::Hold
+            | Effect::WriteRevision { .. }
+            | Effect::WriteRecord {
+                status:
+                    RecordStatus::PendingInstall
+                    | RecordStatus::PendingUpgrade
+                    | RecordStatus::PendingRollback
+                    | RecordStatus::Uninstalling,
+                ..
+            } => (0, "record what is going to be done".to_owned(), None),
+            _ => (last, "record what was done".to_owned(), None),
+        },
+    };
+    Some(Step { index: place + 1, of: last + 1, name, object: object.cloned() })
+}
+
+fn words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Foundations => "namespaces and definitions",
+        Phase::Ground => "accounts, roles and configuration",
+        Phase::Services => "services",
+        Phase::Workloads => "workloads",
+        Phase::Hooks => "webhooks and API services",
+        Phase::Rest => "custom resources",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fitout_model::Gvk;
+
+    use super::*;
+
+    fn id(api_version: &str, kind: &str) -> ObjectId {
+        ObjectId { gvk: Gvk::new(api_version, kind), namespace: "shop".to_owned(), name: "web".to_owned() }
+    }
+
+    fn quiet(next: &Next) -> Situation<'_> {
+        Situation {
+            removing: false,
+            suspended: false,
+            held_back: false,
+            unprepared: None,
+            failure: None,
+            next,
+            unhealthy: None,
+        }
+    }
+
+    #[test]
+    fn the_first_thing_a_person_must_know_comes_first() {
+        let (done, work) = (Next::Done, Next::Await(vec![]));
+        let wrong = Unprepared::Wrong("no".to_owned());
+        let unresolved = Unprepared::Unresolved("none".to_owned());
+        let blocked = Next::Blocked { object: id("v1", "ConfigMap"), owner: "release a in b".to_owned() };
+        let remedy = "ConfigMap/shop/web belongs to release a in b; remove it, or choose another release name";
+        let rows = [
+            (quiet(&done), Standing::Installed),
+            (quiet(&work), Standing::Applying),
+            (quiet(&blocked), Standing::Blocked(remedy.to_owned())),
+            (Situation { unhealthy: Some("ill"), ..quiet(&done) }, Standing::Starting("ill".to_owned())),
+            (Situation { held_back: true, unhealthy: Some("ill"), ..quiet(&done) }, Standing::NoNode),
+            (Situation { suspended: true, held_back: true, ..quiet(&done) }, Standing::Suspended),
+            (
+                Situation { failure: Some("denied"), suspended: true, ..quiet(&work) },
+                Standing::Failed("denied".to_owned()),
+            ),
+            (
+                Situation { unprepared: Some(&wrong), failure: Some("x"), ..quiet(&done) },
+                Standing::Wrong("no".to_owned()),
+            ),
+            (Situation { unprepared: Some(&unresolved), ..quiet(&done) }, Standing::Unresolved("none".to_owned())),
+            (Situation { removing: true, unprepared: Some(&wrong), ..quiet(&work) }, Standing::Removing),
+            (
+                Situation { removing: true, failure: Some("denied"), ..quiet(&work) },
+                Standing::Failed("denied".to_owned()),
+            ),
+        ];
+        for (situation, expected) in rows {
+            assert_eq!(standing(&situation), expected, "{situation:?}");
+        }
+    }
+
+    #[test]
+    fn steps_count_up_to_the_last() {
+        let (map, deployment) = (id("v1", "ConfigMap"), id("apps/v1", "Deployment"));
+        let objects = [map.clone(), deployment.clone()];
+        let said = |next: &Next, removing| {
+            running(next, &objects, removing).map(|step| {
+                let object = step.object.map(|id| format!(" at {id}")).unwrap_or_default();
+                format!("{} of {}: {}{object}", step.index, step.of, step.name)
+            })
+        };
+        let one = |effect: Effect| Next::Do(vec![effect]);
+        let record = |status| one(Effect::WriteRecord { number: 1, status });
+        let installing = [
+            (one(Effect::Hold), "1 of 4: record what is going to be done"),
+            (record(RecordStatus::PendingInstall), "1 of 4: record what is going to be done"),
+            (one(Effect::Apply(map.clone())), "2 of 4: apply accounts, roles and configuration at ConfigMap/shop/web"),
+            (Next::Await(vec![deployment.clone()]), "3 of 4: wait for workloads at Deployment/shop/web"),
+            (one(Effect::Delete(id("v1", "Secret"))), "4 of 4: remove what is no longer part of it at Secret/shop/web"),
+            (record(RecordStatus::Deployed), "4 of 4: record what was done"),
+        ];
+        for (next, expected) in installing {
+            assert_eq!(said(&next, false).as_deref(), Some(expected));
+        }
+        let removing = [
+            (record(RecordStatus::Uninstalling), "1 of 4: record what is going to be done"),
+            (one(Effect::Delete(deployment)), "2 of 4: remove workloads at Deployment/shop/web"),
+            (
+                Next::Await(vec![map]),
+                "3 of 4: wait for accounts, roles and configuration to be gone at ConfigMap/shop/web",
+            ),
+            (one(Effect::Release), "4 of 4: record what was done"),
+        ];
+        for (next, expected) in removing {
+            assert_eq!(said(&next, true).as_deref(), Some(expected));
+        }
+        assert_eq!(said(&Next::Done, false), None);
+    }
+}
