@@ -34,7 +34,9 @@ pub fn release(extension: &str, owner: Owner, prepared: &Prepared, revision: u32
 fn manifest(prepared: &Prepared) -> String {
     // In the order in which they are applied, which the content keeps.
     let objects: Vec<Value> = serde_json::from_str(&prepared.content).unwrap_or_default();
-    objects.iter().map(|object| format!("---\n{}", fitout_goyaml::to_yaml(object))).collect()
+    let documents: Vec<String> =
+        objects.iter().map(|object| format!("---\n{}", fitout_goyaml::to_yaml(object))).collect();
+    documents.concat()
 }
 
 /// Brings a record to a status, with the words that Helm has for it.

@@ -3,6 +3,7 @@
 //! What a kept revision names must outlive every cache. Without an object store it is kept in Secrets of the hub's own
 //! namespace: compressed, in parts that fit, and named by the digest, so that the same content is kept once.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 
 use fitout_model::Digest;
@@ -11,7 +12,8 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams};
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
 use kube::{Api, Client};
 
 /// What a Secret can hold, less what its name and labels take.
@@ -72,7 +74,12 @@ impl Content {
                 data: Some([("content".to_owned(), ByteString(part.to_vec()))].into()),
                 ..Secret::default()
             };
-            self.secrets.patch(&name, &PatchParams::apply("fitout").force(), &Patch::Apply(&secret)).await?;
+            match self.secrets.create(&PostParams::default(), &secret).await {
+                Ok(_) => {}
+                // The name is the digest's: what is there is the same.
+                Err(kube::Error::Api(status)) if status.code == 409 => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(digest)
     }
@@ -95,11 +102,28 @@ impl Content {
         unpack(&packed).filter(|content| Digest::of(content) == *digest).ok_or_else(|| Error::Damaged(digest.clone()))
     }
 
-    /// Removes content that nobody names any more.
-    pub async fn remove(&self, digest: &Digest) -> Result<(), Error> {
-        let params = ListParams::default().labels(&format!("{LABEL}={}", label(digest)));
-        self.secrets.delete_collection(&DeleteParams::default(), &params).await?;
-        Ok(())
+    /// Removes content that was kept before this moment and is not among what is still named. Says how much younger
+    /// content it had to leave that is not named yet.
+    pub async fn sweep(&self, named: &BTreeSet<Digest>, before: Timestamp) -> Result<usize, Error> {
+        let named: BTreeSet<String> = named.iter().map(label).collect();
+        let kept = self.secrets.list_metadata(&ListParams::default().labels(LABEL)).await?;
+        let mut young = 0;
+        for part in kept.items {
+            let of = part.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL));
+            if of.is_none_or(|digest| named.contains(digest)) {
+                continue;
+            }
+            if part.metadata.creation_timestamp.is_none_or(|made| made.0 >= before) {
+                young += 1;
+                continue;
+            }
+            match self.secrets.delete(&part.metadata.name.unwrap_or_default(), &DeleteParams::default()).await {
+                Ok(_) => {}
+                Err(kube::Error::Api(status)) if status.code == 404 => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(young)
     }
 }
 

@@ -28,6 +28,20 @@ pub(crate) fn by_kind(object: View<'_>, now: Option<OffsetDateTime>) -> Option<H
     })
 }
 
+/// Whether a kind is what it is as soon as it exists: then its metadata is all that has to be looked at.
+pub fn shown_by_metadata(group: &str, kind: &str) -> bool {
+    match group {
+        "" => matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount" | "LimitRange" | "PodTemplate"),
+        "rbac.authorization.k8s.io" => true,
+        "admissionregistration.k8s.io" => kind.ends_with("Configuration") || kind.ends_with("Binding"),
+        "networking.k8s.io" => matches!(kind, "NetworkPolicy" | "IngressClass"),
+        "scheduling.k8s.io" => kind == "PriorityClass",
+        "storage.k8s.io" => matches!(kind, "StorageClass" | "CSIDriver"),
+        "node.k8s.io" => kind == "RuntimeClass",
+        _ => false,
+    }
+}
+
 fn claim(object: View<'_>) -> Health {
     let sentence = match object.text("/status/phase") {
         "Bound" => return Health::Current,

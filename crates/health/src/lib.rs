@@ -35,6 +35,8 @@ use time::OffsetDateTime;
 
 use crate::view::View;
 
+pub use crate::kinds::shown_by_metadata;
+
 /// How an object is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {

@@ -1,6 +1,6 @@
 //! Catalogs fill Extensions with what they offer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,7 +8,7 @@ use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{Catalog, Extension, ExtensionSpec, ExtensionVersion, reasons};
 use fitout_model::{Package, Packages};
-use kube::api::{Patch, PatchParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
@@ -25,6 +25,11 @@ impl Catalogs {
         all.get(&(namespace.to_owned(), name.to_owned())).cloned()
     }
 
+    /// Forgets all but these.
+    fn retain(&self, there: &BTreeSet<(String, String)>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|key, _| there.contains(key));
+    }
+
     fn put(&self, namespace: &str, name: &str, packages: Arc<Packages>) {
         self.0
             .write()
@@ -38,8 +43,13 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut done: BTreeMap<(String, String), i64> = BTreeMap::new();
     loop {
         changes.mark_unchanged();
-        for catalog in hub.index.catalogs.state() {
-            let key = (catalog.namespace().unwrap_or_default(), catalog.name_any());
+        let catalogs = hub.index.catalogs.state();
+        let key = |catalog: &Catalog| (catalog.namespace().unwrap_or_default(), catalog.name_any());
+        let there: BTreeSet<(String, String)> = catalogs.iter().map(|catalog| key(catalog)).collect();
+        done.retain(|key, _| there.contains(key));
+        hub.catalogs.retain(&there);
+        for catalog in catalogs {
+            let key = key(&catalog);
             let generation = catalog.metadata.generation.unwrap_or_default();
             if done.get(&key) == Some(&generation) {
                 continue;
@@ -80,9 +90,12 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
     // A source that is down takes nothing away.
     if let Ok(packages) = read {
         let packages = Arc::new(packages);
-        for spec in extensions(&name, &packages.packages) {
+        let extensions = extensions(&name, &packages.packages);
+        let offered: BTreeSet<String> = extensions.iter().map(object_name).collect();
+        for spec in extensions {
             write(hub, catalog, &namespace, spec).await?;
         }
+        withdraw(hub, &namespace, &name, &offered).await?;
         hub.catalogs.put(&namespace, &name, packages);
     }
     let mut status = catalog.status.clone().unwrap_or_default();
@@ -130,8 +143,24 @@ fn version(package: &Package) -> ExtensionVersion {
     }
 }
 
+fn object_name(spec: &ExtensionSpec) -> String {
+    format!("{}.{}", spec.catalog, spec.extension)
+}
+
+/// Takes back what a catalog no longer offers. What is installed of it stays.
+async fn withdraw(hub: &Hub, namespace: &str, catalog: &str, offered: &BTreeSet<String>) -> Result<()> {
+    let api: Api<Extension> = Api::namespaced(hub.client.clone(), namespace);
+    let of_catalog = ListParams::default().fields(&format!("spec.catalog={catalog}"));
+    for found in api.list_metadata(&of_catalog).await?.items {
+        if !offered.contains(&found.name_any()) {
+            api.delete(&found.name_any(), &DeleteParams::default()).await?;
+        }
+    }
+    Ok(())
+}
+
 async fn write(hub: &Hub, catalog: &Catalog, namespace: &str, spec: ExtensionSpec) -> Result<()> {
-    let name = format!("{}.{}", spec.catalog, spec.extension);
+    let name = object_name(&spec);
     let object = json!({
         "apiVersion": Extension::api_version(&()), "kind": Extension::kind(&()),
         "metadata": { "name": name, "ownerReferences": [catalog.controller_owner_ref(&())] },

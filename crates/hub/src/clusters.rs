@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{Cluster, ClusterStatus, Nodes, reasons};
+use fitout_model::{capabilities, platform};
 use fitout_target::{Disconnected, Target, connect};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
@@ -121,6 +122,8 @@ async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Target, &Disconnected
                 format!("Kubernetes {}, {} of {} nodes ready", facts.version, facts.nodes.ready, facts.nodes.total);
             status.version = Some(facts.version.clone());
             status.uid = Some(facts.uid.clone());
+            status.platform = platform(&facts.version).map(str::to_owned);
+            status.capabilities = capabilities(&facts.apis, facts.storage_class).into_iter().collect();
             (Truth::True, reasons::connected::CONNECTED, message)
         }
         Err(disconnected) => (Truth::False, disconnected.reason(), disconnected.to_string()),

@@ -69,7 +69,12 @@ impl Session {
         number: u32,
         action: Action,
     ) -> Result<()> {
-        self.hub.content.put(prepared.content.as_bytes()).await?;
+        // What another revision names is there.
+        let digest = prepared.artifact.digest.as_str();
+        let mut revisions = self.hub.index.revisions.state().into_iter();
+        if !revisions.any(|found| found.spec.artifact_digest.as_deref() == Some(digest)) {
+            self.hub.content.put(prepared.content.as_bytes()).await?;
+        }
         let spec = ExtensionRevisionSpec {
             instance: self.name.clone(),
             number,
@@ -120,22 +125,14 @@ impl Session {
         Ok(())
     }
 
-    /// What it alone has named goes with it.
+    /// What it alone has named is swept up later.
     async fn remove_revision(&self, number: u32) -> Result<()> {
         let name = ExtensionRevision::name_of(&self.name, number);
-        let removed = self.revisions().delete(&name, &DeleteParams::default()).await;
-        match removed {
+        match self.revisions().delete(&name, &DeleteParams::default()).await {
             Err(kube::Error::Api(status)) if status.code == 404 => {}
             other => drop(other?),
         }
-        let artifact =
-            self.recorded.revisions.iter().find(|revision| revision.number == number).map(|found| &found.artifact);
-        let Some(artifact) = artifact else { return Ok(()) };
-        let named = |found: &ExtensionRevision| found.spec.artifact_digest.as_deref() == Some(artifact.as_str());
-        let others = self.hub.index.revisions.state().into_iter().filter(|found| found.name_any() != name);
-        if !others.into_iter().any(|found| named(&found)) {
-            self.hub.content.remove(artifact).await?;
-        }
+        self.hub.sweep.notify_one();
         Ok(())
     }
 
@@ -147,6 +144,7 @@ impl Session {
         status: RecordStatus,
     ) -> Result<()> {
         let now = OffsetDateTime::now_utc();
+        let namespace = &instance.spec.namespace;
         let exists = self.records.contains_key(&number);
         let mut release = if exists {
             self.record(instance, number).await?
@@ -158,6 +156,14 @@ impl Session {
         if exists {
             self.target.replace_record(&secret(&release, Stamp::Modified(now))?).await?;
         } else {
+            // Records are in the release's namespace: that comes first.
+            let there = match self.namespaces.get(namespace) {
+                Some(&there) => there,
+                None => self.target.has_namespace(namespace).await?,
+            };
+            if !there {
+                self.target.make_namespace(namespace).await?;
+            }
             self.target.create_record(&secret(&release, Stamp::Created(now))?).await?;
         }
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(release);
@@ -171,7 +177,7 @@ impl Session {
             return Ok(release);
         }
         let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
-        Ok(found.remove(&number).context("the release record is gone")?.release)
+        found.remove(&number).context("the release record is gone")
     }
 }
 

@@ -14,13 +14,16 @@ mod organizations;
 mod report;
 mod session;
 mod status;
+mod sweeping;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use fitout_content::Content;
 use kube::Client;
 use kube::runtime::events::{Recorder, Reporter};
+use tokio::sync::Notify;
 
 use crate::catalogs::Catalogs;
 use crate::index::Index;
@@ -33,12 +36,14 @@ pub const SYSTEM: &str = "fitout-system";
 pub struct Options {
     /// How many revisions of an instance are kept beside the one that is deployed.
     pub history: usize,
+    /// How long content stays that no revision names.
+    pub sweep_after: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
         // As many as Helm keeps, the deployed one included.
-        Self { history: 9 }
+        Self { history: 9, sweep_after: Duration::from_mins(5) }
     }
 }
 
@@ -50,6 +55,8 @@ struct Hub {
     catalogs: Catalogs,
     content: Content,
     events: Recorder,
+    /// A revision is gone, and perhaps with it the last to name some content.
+    sweep: Notify,
 }
 
 /// Runs the hub until it is dropped or its API server goes for good.
@@ -59,6 +66,7 @@ pub async fn run(client: Client, options: Options) -> Result<()> {
         catalogs: Catalogs::default(),
         content: Content::new(client.clone(), SYSTEM),
         events: Recorder::new(client.clone(), Reporter::from("fitout-hub")),
+        sweep: Notify::new(),
         client,
         options,
     });
@@ -66,6 +74,7 @@ pub async fn run(client: Client, options: Options) -> Result<()> {
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(organizations::run(Arc::clone(&hub)));
     tasks.spawn(catalogs::run(Arc::clone(&hub)));
+    tasks.spawn(sweeping::run(Arc::clone(&hub)));
     tasks.spawn(clusters::run(hub));
     while let Some(ended) = tasks.join_next().await {
         ended??;

@@ -10,7 +10,7 @@ use fitout_change::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recor
 use fitout_model::{Digest, Gvk, ObjectId, Package};
 use fitout_plan::{Artifact, Prepared, Request, Unprepared, kept, prepare};
 use fitout_release::Release;
-use fitout_target::{Owner, Target};
+use fitout_target::{Interest, Owner, Target};
 use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
@@ -41,7 +41,12 @@ pub(crate) struct Session {
     pub(crate) versions: BTreeMap<u32, String>,
     /// When each revision was begun.
     pub(crate) times: BTreeMap<u32, Time>,
-    looked: BTreeSet<ObjectId>,
+    /// Every object that matters to it.
+    interest: Interest,
+    /// Those of them that are still to be looked at.
+    unlooked: BTreeSet<ObjectId>,
+    /// Which namespaces are there, as far as that was asked since the session last slept.
+    pub(crate) namespaces: BTreeMap<String, bool>,
     reported: Option<Instant>,
     /// Held while there is something to write, and not while something is waited for.
     leave: Option<OwnedSemaphorePermit>,
@@ -82,8 +87,11 @@ pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, n
 impl Session {
     async fn open(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str) -> Result<Self> {
         let instance = hub.index.instance(namespace, name).context("the instance is gone")?;
-        let found = target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
-        let records = found.iter().map(|(number, found)| (*number, record::status(&found.release))).collect();
+        let own = &instance.spec.namespace;
+        // Where there is no namespace, there is nothing in it to ask for.
+        let absent = !target.has_namespace(own).await?;
+        let found = if absent { BTreeMap::new() } else { target.records(instance.spec.release_name(), own).await? };
+        let records = found.iter().map(|(number, release)| (*number, record::status(release))).collect();
         let of_instance =
             hub.index.revisions.state().into_iter().filter(|revision| {
                 revision.namespace().as_deref() == Some(namespace) && revision.spec.instance == name
@@ -105,9 +113,10 @@ impl Session {
                 revisions: revisions.iter().map(|revision| read_revision(revision)).collect(),
             },
             records,
-            looked: BTreeSet::new(),
-            // What takes less than that is told once, at its end.
-            reported: Some(Instant::now()),
+            interest: target.interest(),
+            unlooked: BTreeSet::new(),
+            namespaces: [(own.clone(), !absent)].into(),
+            reported: None,
             leave: None,
             written: Mutex::default(),
             said: Mutex::new(instance.status.clone()),
@@ -122,9 +131,12 @@ impl Session {
         loop {
             let others = changes.borrow_and_update().others;
             facts.mark_unchanged();
-            let seen = self.target.sightings().touched(&self.looked);
             let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return };
             let (next, failure) = self.round(&instance).await;
+            if failure.is_some() || !matches!(next, Next::Do(_)) {
+                // By the time it goes on they may have come or gone.
+                self.namespaces.clear();
+            }
             if let Some(failure) = &failure {
                 tracing::warn!(instance = self.name, cluster = instance.spec.cluster, failure, "retry in {retry:?}");
                 let _ = tokio::time::timeout(retry, changes.changed()).await;
@@ -137,21 +149,15 @@ impl Session {
             }
             // Others wake us as well: sleep on until it is about us.
             loop {
-                let target = Arc::clone(&self.target);
-                let noted = target.sightings().changed();
-                let same = self
-                    .hub
-                    .index
-                    .instance(&self.namespace, &self.name)
-                    .is_some_and(|now| Arc::ptr_eq(&now, &instance));
-                let quiet = changes.borrow_and_update().others == others && !facts.has_changed().unwrap_or(true);
-                if !same || !quiet || self.target.sightings().touched(&self.looked) != seen {
-                    break;
-                }
                 tokio::select! {
-                    () = noted => {}
+                    () = self.interest.changed() => break,
+                    ended = facts.changed() => if ended.is_err() { return } else { break },
                     ended = changes.changed() => if ended.is_err() { return },
-                    ended = facts.changed() => if ended.is_err() { return },
+                }
+                let now = self.hub.index.instance(&self.namespace, &self.name);
+                let same = now.is_some_and(|now| Arc::ptr_eq(&now, &instance));
+                if !same || changes.borrow_and_update().others != others {
+                    break;
                 }
             }
         }
@@ -166,6 +172,8 @@ impl Session {
                     Next::Do(effects) => {
                         if self.leave.is_none() {
                             self.leave = self.target.leave_to_change().await;
+                            // What takes less than that is told once, at its end.
+                            self.reported = Some(Instant::now());
                         }
                         self.carry_out(effects, instance, prepared.as_ref().ok()).await
                     }
@@ -300,9 +308,16 @@ impl Session {
     async fn look(&mut self, ids: &BTreeSet<ObjectId>) -> Result<()> {
         let kinds: BTreeSet<&Gvk> = ids.iter().map(|id| &id.gvk).collect();
         self.target.watch(kinds);
-        let fresh: Vec<&ObjectId> = ids.iter().filter(|id| !self.looked.contains(*id)).collect();
-        self.target.look(&fresh).await?;
-        self.looked.extend(ids.iter().cloned());
+        self.unlooked.extend(self.interest.add(ids).into_iter().cloned());
+        for id in &self.unlooked {
+            if !id.namespace.is_empty() && !self.namespaces.contains_key(&id.namespace) {
+                self.namespaces.insert(id.namespace.clone(), self.target.has_namespace(&id.namespace).await?);
+            }
+        }
+        // What is in a namespace that is not there need not be looked for.
+        let there = |id: &&ObjectId| self.namespaces.get(&id.namespace) != Some(&false);
+        self.target.look(&self.unlooked.iter().filter(there).collect::<Vec<_>>()).await?;
+        self.unlooked.clear();
         Ok(())
     }
 

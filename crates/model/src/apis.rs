@@ -28,6 +28,11 @@ impl Apis {
         self.0.insert(gvk, scope);
     }
 
+    /// Whether a kind of this group is served.
+    pub fn has_group(&self, group: &str) -> bool {
+        self.0.keys().any(|gvk| gvk.group == group)
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

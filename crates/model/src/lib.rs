@@ -1,6 +1,7 @@
 //! What everything else speaks of: definitions, objects, values, digests.
 
 mod apis;
+mod capability;
 mod definition;
 mod digest;
 mod nearest;
@@ -9,6 +10,7 @@ mod package;
 mod values;
 
 pub use apis::{Apis, Scope};
+pub use capability::{capabilities, platform};
 pub use definition::{Definition, Manifests, Problem, parse_definition};
 pub use digest::Digest;
 pub use nearest::nearest;

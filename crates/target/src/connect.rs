@@ -50,6 +50,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub async fn connect(kubeconfig: &str) -> Result<Client, Disconnected> {
     let broken = |error: &dyn std::fmt::Display| Disconnected::Kubeconfig(error.to_string());
     let kubeconfig = Kubeconfig::from_yaml(kubeconfig).map_err(|error| broken(&error))?;
+    if let Some(outside) = outside(&kubeconfig) {
+        return Err(broken(&outside));
+    }
     let options = KubeConfigOptions::default();
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| broken(&error))?;
     config.connect_timeout = Some(PATIENCE);
@@ -60,6 +63,25 @@ pub async fn connect(kubeconfig: &str) -> Result<Client, Disconnected> {
         Ok(Err(error)) => Err(classify(&server, &error)),
         Err(_) => Err(Disconnected::TimedOut { server }),
     }
+}
+
+/// What a kubeconfig would make the hub run or read on its own machine. Whoever may register a cluster must not be able
+/// to do that, so a kubeconfig has to hold all it needs.
+fn outside(kubeconfig: &Kubeconfig) -> Option<String> {
+    let users = kubeconfig.auth_infos.iter().filter_map(|named| named.auth_info.as_ref());
+    let of_users = users.flat_map(|user| {
+        [
+            ("exec", user.exec.is_some()),
+            ("auth-provider", user.auth_provider.is_some()),
+            ("tokenFile", user.token_file.is_some()),
+            ("client-certificate", user.client_certificate.is_some()),
+            ("client-key", user.client_key.is_some()),
+        ]
+    });
+    let clusters = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref());
+    let of_clusters = clusters.map(|cluster| ("certificate-authority", cluster.certificate_authority.is_some()));
+    let (field, _) = of_users.chain(of_clusters).find(|(_, there)| *there)?;
+    Some(format!("`{field}` names something outside of it; use a token, or data in its place"))
 }
 
 /// The causes are told apart by what the libraries below say; there is no type that survives all their layers.
@@ -85,5 +107,38 @@ fn classify(server: &str, error: &kube::Error) -> Disconnected {
         () if says(&["Connection refused"]) => Disconnected::Refused { server },
         () if says(&["deadline has elapsed", "timed out", "Timeout", "TimedOut"]) => Disconnected::TimedOut { server },
         () => Disconnected::Other { server, message: said },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kubeconfig_that_leads_outside_of_itself_is_refused() {
+        let rows = [
+            ("{ token: t }", "{ server: s }", None),
+            (
+                "{ client-certificate-data: YQ==, client-key-data: YQ== }",
+                "{ server: s, certificate-authority-data: YQ== }",
+                None,
+            ),
+            ("{ exec: { apiVersion: v1, command: sh } }", "{ server: s }", Some("exec")),
+            ("{ auth-provider: { name: gcp } }", "{ server: s }", Some("auth-provider")),
+            ("{ tokenFile: /a }", "{ server: s }", Some("tokenFile")),
+            ("{ client-certificate: /a, client-key: /b }", "{ server: s }", Some("client-certificate")),
+            ("{ token: t, client-key: /b }", "{ server: s }", Some("client-key")),
+            ("{ token: t }", "{ server: s, certificate-authority: /a }", Some("certificate-authority")),
+        ];
+        for (user, cluster, expected) in rows {
+            let text = format!(
+                "apiVersion: v1\nkind: Config\nusers: [{{ name: u, user: {user} }}]\n\
+                 clusters: [{{ name: c, cluster: {cluster} }}]\n"
+            );
+            let said = outside(&Kubeconfig::from_yaml(&text).unwrap());
+            let sentence =
+                |field| format!("`{field}` names something outside of it; use a token, or data in its place");
+            assert_eq!(said, expected.map(sentence), "{text}");
+        }
     }
 }

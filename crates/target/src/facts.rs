@@ -19,6 +19,8 @@ pub struct Facts {
     pub nodes: Nodes,
     /// The kinds it serves.
     pub apis: Apis,
+    /// Whether it has a class of storage.
+    pub storage_class: bool,
     /// How each kind is asked for.
     pub(crate) resources: BTreeMap<Gvk, ApiResource>,
 }
@@ -45,6 +47,8 @@ impl Facts {
             uid: kube_system.metadata.uid.unwrap_or_default(),
             nodes: Nodes { total: nodes.items.len(), ready },
             apis,
+            // The watch on them is about to tell.
+            storage_class: false,
             resources,
         })
     }

@@ -1,12 +1,13 @@
 //! Following what a cluster is, for as long as it is connected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Node;
+use k8s_openapi::api::storage::v1::StorageClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::PartialObjectMeta;
 use kube::runtime::WatchStreamExt;
@@ -72,6 +73,33 @@ pub(crate) async fn definitions(client: Client, facts: Told) {
                 tracing::debug!(%error, "discover kinds");
             }
         }
+    }
+}
+
+/// Knows whether there is a class of storage.
+pub(crate) async fn storage_classes(client: Client, facts: Told) {
+    let api = Api::<PartialObjectMeta<StorageClass>>::all(client);
+    let mut there = BTreeSet::new();
+    let mut events = pin!(watcher(api, Config::default()).default_backoff());
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Init) => {
+                there.clear();
+                continue;
+            }
+            Ok(Event::InitApply(class)) => {
+                there.insert(class.name_any());
+                continue;
+            }
+            Ok(Event::Apply(class)) => drop(there.insert(class.name_any())),
+            Ok(Event::Delete(class)) => drop(there.remove(&class.name_any())),
+            Ok(Event::InitDone) => {}
+            Err(error) => {
+                tracing::debug!(%error, "watch classes of storage");
+                continue;
+            }
+        }
+        tell(&facts, |facts| facts.storage_class = !there.is_empty());
     }
 }
 

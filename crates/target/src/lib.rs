@@ -14,7 +14,6 @@ mod write;
 
 pub use connect::{Disconnected, connect};
 pub use facts::{Facts, Nodes};
-pub use records::Record;
 pub use refusal::Refusal;
-pub use sightings::{Owner, Sighting, Sightings};
+pub use sightings::{Interest, Owner, Sighting, Sightings};
 pub use write::Target;

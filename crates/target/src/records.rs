@@ -11,30 +11,21 @@ use serde_json::{Value, json};
 
 use crate::{Refusal, Target};
 
-/// A release record as the cluster has it.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// The record.
-    pub release: Release,
-}
-
 impl Target {
     /// The records of a release by revision.
-    pub async fn records(&self, name: &str, namespace: &str) -> Result<BTreeMap<u32, Record>, Refusal> {
+    pub async fn records(&self, name: &str, namespace: &str) -> Result<BTreeMap<u32, Release>, Refusal> {
         let secrets: Api<Secret> = Api::namespaced(self.client().clone(), namespace);
         let params = ListParams::default().labels(&format!("owner=helm,name={name}"));
         let refused = |error: kube::Error| Refusal::new(&secret_id(namespace, name), &error);
         let listed = secrets.list(&params).await.map_err(refused)?;
         let values = listed.items.into_iter().filter_map(|secret| serde_json::to_value(secret).ok());
         let read = values.filter_map(|secret| from_secret(&secret).ok());
-        Ok(read.filter_map(|release| Some((u32::try_from(release.revision).ok()?, Record { release }))).collect())
+        Ok(read.filter_map(|release| Some((u32::try_from(release.revision).ok()?, release))).collect())
     }
 
-    /// Writes the first record of a revision. The namespace is made first where there is none, for that is where
-    /// records are.
+    /// Writes the first record of a revision.
     pub async fn create_record(&self, secret: &Value) -> Result<(), Refusal> {
         let (secrets, id, object) = self.secret(secret)?;
-        self.ensure_namespace(&id.namespace).await?;
         let _turn = self.turn().await;
         let created = secrets.create(&PostParams::default(), &object).await;
         created.map(drop).map_err(|error| Refusal::new(&id, &error))
@@ -67,18 +58,16 @@ impl Target {
         }
     }
 
-    pub(crate) async fn has_namespace(&self, name: &str) -> Result<bool, Refusal> {
+    /// Whether there is a namespace of this name.
+    pub async fn has_namespace(&self, name: &str) -> Result<bool, Refusal> {
         let namespaces: Api<Namespace> = Api::all(self.client().clone());
         let _turn = self.turn().await;
         let found = namespaces.get_metadata_opt(name).await;
         found.map(|found| found.is_some()).map_err(|error| Refusal::new(&namespace_id(name), &error))
     }
 
-    /// Makes a namespace, unless it is there: it is asked for first, so that no write fails.
-    async fn ensure_namespace(&self, name: &str) -> Result<(), Refusal> {
-        if self.has_namespace(name).await? {
-            return Ok(());
-        }
+    /// Makes a namespace. One that is there already stays as it is.
+    pub async fn make_namespace(&self, name: &str) -> Result<(), Refusal> {
         let namespaces: Api<Namespace> = Api::all(self.client().clone());
         let object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
         let _turn = self.turn().await;

@@ -1,7 +1,7 @@
 //! What is known of a cluster's objects, from watches and from the answers to our own writes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_change::{Seen, State};
 use fitout_health::{Health, health};
@@ -55,11 +55,10 @@ impl Sighting {
     }
 }
 
-/// All that is known of one cluster's objects. Whoever waits on it is told of every change.
+/// What is known of one cluster's objects: of those, and only those, that somebody has an [`Interest`] in.
 #[derive(Debug, Default)]
 pub struct Sightings {
     known: Mutex<Known>,
-    changed: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -67,45 +66,94 @@ struct Known {
     objects: BTreeMap<ObjectId, Sighting>,
     /// What we applied, and the fields we owned right after: as long as those are the same, so is the content.
     applied: BTreeMap<ObjectId, (Digest, String, Option<Digest>)>,
-    /// When something about an object was last noted, and what time it is now, in ticks.
-    touched: BTreeMap<ObjectId, u64>,
-    now: u64,
+    /// The last identity of each object that is gone: the answer to a write may come later than word of its end.
+    gone: BTreeMap<ObjectId, String>,
+    /// Who is told of changes to an object.
+    awaited: BTreeMap<ObjectId, Vec<Arc<Notify>>>,
+}
+
+/// Somebody's interest in some objects. What is known of them is forgotten when nobody has any left.
+#[derive(Debug)]
+pub struct Interest {
+    sightings: Arc<Sightings>,
+    ids: BTreeSet<ObjectId>,
+    word: Arc<Notify>,
+}
+
+impl Interest {
+    pub(crate) fn new(sightings: &Arc<Sightings>) -> Self {
+        Self { sightings: Arc::clone(sightings), ids: BTreeSet::new(), word: Arc::default() }
+    }
+
+    /// Adds objects, and says which of them are new to it.
+    pub fn add<'a>(&mut self, ids: impl IntoIterator<Item = &'a ObjectId>) -> Vec<&'a ObjectId> {
+        let mut known = self.sightings.lock();
+        let mut fresh = Vec::new();
+        for id in ids {
+            if self.ids.insert(id.clone()) {
+                known.awaited.entry(id.clone()).or_default().push(Arc::clone(&self.word));
+                fresh.push(id);
+            }
+        }
+        fresh
+    }
+
+    /// Waits until something was noted about one of the objects since the last wait.
+    pub async fn changed(&self) {
+        self.word.notified().await;
+    }
+}
+
+impl Drop for Interest {
+    fn drop(&mut self) {
+        let mut known = self.sightings.lock();
+        for id in &self.ids {
+            let Some(listeners) = known.awaited.get_mut(id) else { continue };
+            listeners.retain(|other| !Arc::ptr_eq(other, &self.word));
+            if listeners.is_empty() {
+                known.awaited.remove(id);
+                known.objects.remove(id);
+                known.applied.remove(id);
+                known.gone.remove(id);
+            }
+        }
+    }
+}
+
+impl Known {
+    /// An older sighting never replaces a newer one, and what is gone does not come back: watches lag behind our own
+    /// writes, and the answers to our writes lag behind watches.
+    fn see(&mut self, id: &ObjectId, sighting: Sighting) {
+        let newer = |known: &Sighting| known.uid == sighting.uid && known.version > sighting.version;
+        if self.gone.get(id) != Some(&sighting.uid) && !self.objects.get(id).is_some_and(newer) {
+            self.objects.insert(id.clone(), sighting);
+        }
+    }
 }
 
 impl Sightings {
-    fn touch(&self, id: &ObjectId, work: impl FnOnce(&mut Known)) {
-        {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.now += 1;
-            let now = known.now;
-            known.touched.insert(id.clone(), now);
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of something about an object that somebody has an interest in, and tells them.
+    fn note(&self, id: &ObjectId, work: impl FnOnce(&mut Known)) {
+        let mut known = self.lock();
+        if known.awaited.contains_key(id) {
             work(&mut known);
+            known.awaited[id].iter().for_each(|word| word.notify_one());
         }
-        self.changed.notify_waiters();
     }
 
-    /// When something about any of these objects was last noted: a number that only grows.
-    pub fn touched<'a>(&self, ids: impl IntoIterator<Item = &'a ObjectId>) -> u64 {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        ids.into_iter().filter_map(|id| known.touched.get(id)).copied().max().unwrap_or(0)
-    }
-
-    /// Waits for the next change.
-    pub fn changed(&self) -> impl Future<Output = ()> + '_ {
-        self.changed.notified()
-    }
-
-    /// Takes note of an object. An older sighting never replaces a newer one: watches lag behind our own writes.
-    pub fn see(&self, id: ObjectId, sighting: Sighting) {
-        self.touch(&id.clone(), |known| match known.objects.get(&id) {
-            Some(newer) if newer.version > sighting.version && newer.uid == sighting.uid => {}
-            _ => drop(known.objects.insert(id, sighting)),
-        });
+    /// Takes note of an object.
+    pub fn see(&self, id: &ObjectId, sighting: Sighting) {
+        self.note(id, |known| known.see(id, sighting));
     }
 
     /// Takes note that an object is gone. Another of the same name may have taken its place in the meantime.
     pub fn lose(&self, id: &ObjectId, uid: &str) {
-        self.touch(id, |known| {
+        self.note(id, |known| {
+            known.gone.insert(id.clone(), uid.to_owned());
             if known.objects.get(id).is_some_and(|sighting| sighting.uid == uid) {
                 known.objects.remove(id);
             }
@@ -115,7 +163,7 @@ impl Sightings {
     /// Takes note that of this kind there are these objects and no others of a release.
     pub(crate) fn see_all(&self, gvk: &Gvk, there: &BTreeSet<ObjectId>) {
         let gone: Vec<(ObjectId, String)> = {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = self.lock();
             let of_kind = known.objects.iter().filter(|(id, sighting)| id.gvk == *gvk && sighting.owner.is_some());
             let gone = of_kind.filter(|(id, _)| !there.contains(id));
             gone.map(|(id, sighting)| (id.clone(), sighting.uid.clone())).collect()
@@ -126,16 +174,16 @@ impl Sightings {
     }
 
     /// Takes note of what we applied and what the cluster answered.
-    pub(crate) fn applied(&self, id: ObjectId, digest: Digest, sighting: Sighting) {
-        self.touch(&id.clone(), |known| {
+    pub(crate) fn applied(&self, id: &ObjectId, digest: Digest, sighting: Sighting) {
+        self.note(id, |known| {
             known.applied.insert(id.clone(), (digest, sighting.uid.clone(), sighting.fields.clone()));
-            known.objects.insert(id, sighting);
+            known.see(id, sighting);
         });
     }
 
     /// Takes note that an object is on its way out by our own hand.
     pub(crate) fn deleted(&self, id: &ObjectId) {
-        self.touch(id, |known| {
+        self.note(id, |known| {
             if let Some(sighting) = known.objects.get_mut(id) {
                 sighting.terminating = true;
             }
@@ -144,12 +192,12 @@ impl Sightings {
 
     /// The sighting of an object.
     pub fn get(&self, id: &ObjectId) -> Option<Sighting> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).objects.get(id).cloned()
+        self.lock().objects.get(id).cloned()
     }
 
     /// What an object is to the release that wants it.
     pub fn seen(&self, id: &ObjectId, by: &Owner) -> Option<Seen> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.lock();
         let sighting = known.objects.get(id)?;
         let unchanged = known
             .applied
@@ -163,5 +211,67 @@ impl Sightings {
             Some(_) => unchanged.map_or(State::Changed, State::Applied),
         };
         Some(Seen { state, healthy: sighting.health == Health::Current })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn id() -> ObjectId {
+        ObjectId { gvk: Gvk::new("v1", "ConfigMap"), namespace: "shop".to_owned(), name: "web".to_owned() }
+    }
+
+    fn sighting(uid: &str, version: u32, fields: &str) -> Sighting {
+        Sighting::of(&json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+            "uid": uid, "resourceVersion": version.to_string(),
+            "annotations": { RELEASE_NAME: "web", RELEASE_NAMESPACE: "shop" },
+            "managedFields": [{ "manager": "helm", "operation": "Apply", "fieldsV1": { fields: {} } }],
+        } }))
+    }
+
+    fn watched() -> (Arc<Sightings>, Interest) {
+        let sightings = Arc::<Sightings>::default();
+        let mut interest = Interest::new(&sightings);
+        interest.add([&id()]);
+        (sightings, interest)
+    }
+
+    fn state(sightings: &Sightings) -> Option<State> {
+        let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
+        sightings.seen(&id(), &by).map(|seen| seen.state)
+    }
+
+    #[test]
+    fn the_answer_to_a_write_that_comes_after_word_of_the_end_changes_nothing() {
+        let (sightings, _interest) = watched();
+        sightings.see(&id(), sighting("a", 1, "f"));
+        sightings.lose(&id(), "a");
+        sightings.applied(&id(), Digest::of("x"), sighting("a", 1, "f"));
+        assert_eq!(state(&sightings), None);
+        sightings.applied(&id(), Digest::of("x"), sighting("b", 3, "f"));
+        assert_eq!(state(&sightings), Some(State::Applied(Digest::of("x"))));
+    }
+
+    #[test]
+    fn an_edit_that_is_seen_before_the_answer_to_our_write_is_not_lost() {
+        let (sightings, _interest) = watched();
+        sightings.see(&id(), sighting("a", 2, "edited"));
+        sightings.applied(&id(), Digest::of("x"), sighting("a", 1, "f"));
+        assert_eq!(state(&sightings), Some(State::Changed));
+    }
+
+    #[test]
+    fn nothing_is_kept_of_what_nobody_has_an_interest_in() {
+        let (sightings, interest) = watched();
+        sightings.applied(&id(), Digest::of("x"), sighting("a", 1, "f"));
+        sightings.lose(&id(), "a");
+        drop(interest);
+        sightings.see(&id(), sighting("b", 2, "f"));
+        let known = sightings.lock();
+        assert!(known.objects.is_empty() && known.applied.is_empty() && known.gone.is_empty());
+        assert!(known.awaited.is_empty());
     }
 }

@@ -3,42 +3,58 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use fitout_health::shown_by_metadata;
 use fitout_model::{Gvk, ObjectId};
 use fitout_plan::MANAGED_BY;
-use futures::TryStreamExt;
+use futures::{Stream, TryStreamExt};
 use kube::api::DynamicObject;
+use kube::core::PartialObjectMeta;
 use kube::discovery::ApiResource;
-use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::{Config, Event, watcher};
+use kube::runtime::watcher::{Config, Event};
+use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Sighting, Sightings};
 
 /// Keeps sightings of a kind up to date, for as long as it is not dropped. Only objects of releases are asked for, and
-/// only what decisions are made from is kept of them.
+/// only what decisions are made from: their metadata alone, where that tells all.
 pub(crate) async fn run(client: Client, gvk: Gvk, resource: ApiResource, sightings: Arc<Sightings>) {
-    let api: Api<DynamicObject> = Api::all_with(client, &resource);
     let config = Config::default().labels(&format!("{MANAGED_BY}=Helm"));
+    if shown_by_metadata(&gvk.group, &gvk.kind) {
+        let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(client, &resource);
+        follow(watcher(api, config).default_backoff(), &gvk, &sightings).await;
+    } else {
+        let api: Api<DynamicObject> = Api::all_with(client, &resource);
+        follow(watcher(api, config).default_backoff(), &gvk, &sightings).await;
+    }
+}
+
+async fn follow<K: Serialize>(
+    events: impl Stream<Item = Result<Event<K>, watcher::Error>>,
+    gvk: &Gvk,
+    sightings: &Sightings,
+) {
     let mut all = BTreeSet::new();
-    let mut events = std::pin::pin!(watcher(api, config).default_backoff());
+    let mut events = std::pin::pin!(events);
     loop {
         match events.try_next().await {
             Ok(Some(Event::Init)) => all.clear(),
             Ok(Some(Event::InitApply(object))) => {
-                if let Some((id, sighting)) = read(&gvk, object) {
-                    sightings.see(id.clone(), sighting);
+                if let Some((id, sighting)) = read(gvk, &object) {
+                    sightings.see(&id, sighting);
                     all.insert(id);
                 }
             }
-            Ok(Some(Event::InitDone)) => sightings.see_all(&gvk, &std::mem::take(&mut all)),
+            Ok(Some(Event::InitDone)) => sightings.see_all(gvk, &std::mem::take(&mut all)),
             Ok(Some(Event::Apply(object))) => {
-                if let Some((id, sighting)) = read(&gvk, object) {
-                    sightings.see(id, sighting);
+                if let Some((id, sighting)) = read(gvk, &object) {
+                    sightings.see(&id, sighting);
                 }
             }
             Ok(Some(Event::Delete(object))) => {
-                if let Some((id, sighting)) = read(&gvk, object) {
+                if let Some((id, sighting)) = read(gvk, &object) {
                     sightings.lose(&id, &sighting.uid);
                 }
             }
@@ -49,9 +65,9 @@ pub(crate) async fn run(client: Client, gvk: Gvk, resource: ApiResource, sightin
     }
 }
 
-fn read(gvk: &Gvk, object: DynamicObject) -> Option<(ObjectId, Sighting)> {
+fn read(gvk: &Gvk, object: &impl Serialize) -> Option<(ObjectId, Sighting)> {
     let mut object: Value = serde_json::to_value(object).ok()?;
-    // Items of a list do not say what they are.
+    // Items of a list, and bare metadata, do not say what they are.
     object["apiVersion"] = gvk.api_version().into();
     object["kind"] = gvk.kind.clone().into();
     Some((ObjectId::of(&object)?, Sighting::of(&object)))

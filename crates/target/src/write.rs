@@ -1,6 +1,6 @@
 //! Writing to a cluster.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fitout_model::{Digest, Gvk, ObjectId};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 
-use crate::{Facts, Refusal, Sighting, Sightings, follow, watching};
+use crate::{Facts, Interest, Refusal, Sighting, Sightings, follow, watching};
 
 /// The field manager: Helm's own, so that Helm can take over without a conflict.
 const MANAGER: &str = "helm";
@@ -50,6 +50,7 @@ impl Target {
         let mut watches = Watches::default();
         watches.tasks.spawn(follow::nodes(client.clone(), facts.clone()));
         watches.tasks.spawn(follow::definitions(client.clone(), facts.clone()));
+        watches.tasks.spawn(follow::storage_classes(client.clone(), facts.clone()));
         Ok(Self {
             client,
             facts,
@@ -63,6 +64,11 @@ impl Target {
     /// What is known of its objects.
     pub fn sightings(&self) -> &Sightings {
         &self.sightings
+    }
+
+    /// An interest in no object yet.
+    pub fn interest(&self) -> Interest {
+        Interest::new(&self.sightings)
     }
 
     /// What the cluster is.
@@ -108,16 +114,9 @@ impl Target {
         }
     }
 
-    /// Looks at objects that no watch can show, because they may be nobody's: before they become ours. What is in a
-    /// namespace that is not there need not be looked for.
+    /// Looks at objects that no watch can show, because they may be nobody's: before they become ours.
     pub async fn look(&self, ids: &[&ObjectId]) -> Result<(), Refusal> {
-        let namespaces: BTreeSet<&str> = ids.iter().map(|id| id.namespace.as_str()).collect();
-        let asked = namespaces
-            .into_iter()
-            .map(|name| async move { Ok((name, name.is_empty() || self.has_namespace(name).await?)) });
-        let there: BTreeMap<&str, bool> = try_join_all(asked).await?.into_iter().collect();
-        let looks = ids.iter().filter(|id| there[id.namespace.as_str()]).map(|id| self.look_at(id));
-        try_join_all(looks).await.map(drop)
+        try_join_all(ids.iter().map(|id| self.look_at(id))).await.map(drop)
     }
 
     async fn look_at(&self, id: &ObjectId) -> Result<(), Refusal> {
@@ -126,7 +125,7 @@ impl Target {
         let found: Option<PartialObjectMeta<DynamicObject>> =
             api.get_metadata_opt(&id.name).await.map_err(|error| Refusal::new(id, &error))?;
         if let Some(found) = found.and_then(|found| serde_json::to_value(found).ok()) {
-            self.sightings.see(id.clone(), Sighting::of(&found));
+            self.sightings.see(id, Sighting::of(&found));
         }
         Ok(())
     }
@@ -149,7 +148,7 @@ impl Target {
         drop(turn);
         let answer = answer.map_err(|error| Refusal::new(id, &error))?;
         let answer = serde_json::to_value(answer).unwrap_or_default();
-        self.sightings.applied(id.clone(), Digest::of_value(object), Sighting::of(&answer));
+        self.sightings.applied(id, Digest::of_value(object), Sighting::of(&answer));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use fitout_change::State;
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Owner as PlanOwner, transform};
-use fitout_target::{Disconnected, Owner, Target, connect};
+use fitout_target::{Disconnected, Interest, Owner, Target, connect};
 use fitout_testkit::{Cluster, Spec};
 use serde_json::{Value, json};
 
@@ -34,10 +34,9 @@ fn owner(namespace: &str) -> Owner {
 }
 
 /// Waits until the object is seen in this state.
-async fn until(target: &Target, id: &ObjectId, by: &Owner, wanted: Option<State>) -> Result<()> {
+async fn until(target: &Target, interest: &Interest, id: &ObjectId, by: &Owner, wanted: Option<State>) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let changed = target.sightings().changed();
         let seen = target.sightings().seen(id, by).map(|seen| seen.state);
         if seen == wanted {
             return Ok(());
@@ -45,7 +44,7 @@ async fn until(target: &Target, id: &ObjectId, by: &Owner, wanted: Option<State>
         if Instant::now() > deadline {
             bail!("{id}: {wanted:?} was waited for, {seen:?} was seen");
         }
-        let _ = tokio::time::timeout(Duration::from_millis(200), changed).await;
+        let _ = tokio::time::timeout(Duration::from_millis(200), interest.changed()).await;
     }
 }
 
@@ -63,19 +62,21 @@ async fn what_was_applied_stays_applied_until_somebody_changes_it() -> Result<()
     let namespace = CLUSTER.namespace("drift")?;
     let target = target().await?;
     let (id, object) = config_map(&target, &namespace, "v");
+    let mut interest = target.interest();
+    interest.add([&id]);
     target.watch([&id.gvk]);
     target.apply(&id, &object).await?;
     let applied = Some(State::Applied(Digest::of_value(&object)));
-    until(&target, &id, &owner(&namespace), applied.clone()).await?;
+    until(&target, &interest, &id, &owner(&namespace), applied.clone()).await?;
 
     // Somebody adds a field of their own: that is none of our business.
     let kubectl = |args: &[&str]| CLUSTER.kubectl().run(&[args, &["--namespace", &namespace]].concat());
     kubectl(&["label", "configmap", "a", "team=shop"])?;
     // Somebody changes one of ours.
     kubectl(&["patch", "configmap", "a", "--type=merge", r#"--patch={"data":{"k":"other"}}"#])?;
-    until(&target, &id, &owner(&namespace), Some(State::Changed)).await?;
+    until(&target, &interest, &id, &owner(&namespace), Some(State::Changed)).await?;
     target.apply(&id, &object).await?;
-    until(&target, &id, &owner(&namespace), applied.clone()).await?;
+    until(&target, &interest, &id, &owner(&namespace), applied.clone()).await?;
     let path = format!("/api/v1/namespaces/{namespace}/configmaps/a");
     let found = CLUSTER.client().get(&path)?;
     assert_eq!(found["data"]["k"], "v");
@@ -83,13 +84,13 @@ async fn what_was_applied_stays_applied_until_somebody_changes_it() -> Result<()
 
     // Somebody takes it away.
     kubectl(&["delete", "configmap", "a"])?;
-    until(&target, &id, &owner(&namespace), None).await?;
+    until(&target, &interest, &id, &owner(&namespace), None).await?;
     target.apply(&id, &object).await?;
-    until(&target, &id, &owner(&namespace), applied).await?;
+    until(&target, &interest, &id, &owner(&namespace), applied).await?;
 
     // And we do.
     target.delete(&id).await?;
-    until(&target, &id, &owner(&namespace), None).await?;
+    until(&target, &interest, &id, &owner(&namespace), None).await?;
     assert!(CLUSTER.client().find(&path)?.is_none());
     Ok(())
 }
@@ -99,13 +100,15 @@ async fn what_is_somebody_elses_is_seen_to_be() -> Result<()> {
     let namespace = CLUSTER.namespace("foreign")?;
     let target = target().await?;
     let (id, object) = config_map(&target, &namespace, "v");
+    let mut interest = target.interest();
+    interest.add([&id]);
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
     CLUSTER.client().create(&path, &json!({ "metadata": { "name": "a" } }))?;
     target.look(&[&id]).await?;
-    until(&target, &id, &owner(&namespace), Some(State::Foreign("nobody's release".into()))).await?;
+    until(&target, &interest, &id, &owner(&namespace), Some(State::Foreign("nobody's release".into()))).await?;
     target.apply(&id, &object).await?;
     let other = Owner { name: "other".into(), namespace: namespace.clone() };
-    until(&target, &id, &other, Some(State::Foreign(format!("release web in {namespace}")))).await?;
+    until(&target, &interest, &id, &other, Some(State::Foreign(format!("release web in {namespace}")))).await?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! A real Kubernetes, started in seconds.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::net::Ipv4Addr;
@@ -185,8 +186,17 @@ impl Cluster {
 
     /// The memory of its processes on the host, in bytes. See [`Process::memory`].
     pub fn memory(&self) -> Result<u64> {
+        self.processes().map(Process::memory).sum()
+    }
+
+    /// What each of its processes on the host has computed so far, by name.
+    pub fn cpu(&self) -> Result<BTreeMap<String, Duration>> {
+        self.processes().map(|process| Ok((process.name().to_owned(), process.cpu()?))).collect()
+    }
+
+    fn processes(&self) -> impl Iterator<Item = &Process> {
         let servers = self.api_servers.iter().filter_map(|server| server.process.as_ref());
-        servers.chain(&self.controllers).chain([self.etcd.process()]).map(Process::memory).sum()
+        servers.chain(&self.controllers).chain([self.etcd.process()])
     }
 
     /// Ends an API server as an administrator would.

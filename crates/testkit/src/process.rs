@@ -25,6 +25,11 @@ impl Process {
         Ok(Self { name: name.to_owned(), log: bed.dir().join(format!("{name}.log")), child })
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Its id.
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -83,6 +88,17 @@ impl Process {
         let line = summed.lines().find_map(|line| line.strip_prefix("Pss:")).context("the kernel tells no Pss")?;
         let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
         Ok(kilobytes * 1024)
+    }
+
+    /// What it has computed so far, as the kernel counts it.
+    pub fn cpu(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.id()))?;
+        // The name, which may hold anything, ends with the last parenthesis; user and system time are 11 and 12 after it.
+        let (_, fields) = stat.rsplit_once(')').context("the kernel tells no times")?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+        // Linux counts hundredths of a second for programs, whatever its own clock does.
+        Ok(Duration::from_millis(ticks * 10))
     }
 
     fn signal(&self, signal: Signal) -> Result<()> {

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
@@ -15,8 +16,8 @@ pub const LIMIT: Duration = Duration::from_secs(30);
 
 /// A hub and a target, and the hub running.
 pub struct World {
-    pub hub: Cluster,
-    pub target: Cluster,
+    pub hub: Arc<Cluster>,
+    pub target: Arc<Cluster>,
     pub catalog: PathBuf,
     pub runtime: tokio::runtime::Runtime,
 }
@@ -35,6 +36,16 @@ impl World {
     pub fn start_with(node: bool) -> Result<Self> {
         let hub = Cluster::start(Spec::default())?;
         let target = Cluster::start(Spec { node, ..Spec::default() })?;
+        Self::start_on(Arc::new(hub), Arc::new(target), node)
+    }
+
+    /// With one cluster that is both, and no catalog yet.
+    pub fn start_on_itself() -> Result<Self> {
+        let both = Arc::new(Cluster::start(Spec::default())?);
+        Self::start_on(Arc::clone(&both), both, false)
+    }
+
+    fn start_on(hub: Arc<Cluster>, target: Arc<Cluster>, node: bool) -> Result<Self> {
         if !node {
             make_node(&target)?;
         }
@@ -69,7 +80,9 @@ impl World {
         let kubeconfig = fs::read_to_string(self.hub.kubeconfig())?;
         let client = self.runtime.block_on(fitout_target::connect(&kubeconfig))?;
         self.runtime.spawn(async move {
-            if let Err(error) = fitout_hub::run(client, Options { history: 5 }).await {
+            if let Err(error) =
+                fitout_hub::run(client, Options { history: 5, sweep_after: Duration::from_secs(1) }).await
+            {
                 eprintln!("the hub ended: {error:#}");
             }
         });

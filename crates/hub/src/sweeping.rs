@@ -1,0 +1,31 @@
+//! Content that no revision names any more goes, some time after the last one did.
+//!
+//! Nobody is held up by it, a crash between a revision's end and its content's loses nothing, and content that was kept
+//! for a revision that is just being written is too young to go.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anyhow::Result;
+use fitout_model::Digest;
+use k8s_openapi::jiff::Timestamp;
+use tokio::time::sleep;
+
+use crate::Hub;
+
+pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
+    loop {
+        let age = hub.options.sweep_after;
+        sleep(age).await;
+        let before = Timestamp::now() - age;
+        let digest = |revision: &fitout_api::ExtensionRevision| revision.spec.artifact_digest.clone().map(Digest::from);
+        let named: BTreeSet<Digest> =
+            hub.index.revisions.state().iter().filter_map(|revision| digest(revision)).collect();
+        match hub.content.sweep(&named, before).await {
+            Ok(0) => hub.sweep.notified().await,
+            // Either it is named soon, or it is swept up next time.
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "sweep"),
+        }
+    }
+}
