@@ -81,6 +81,8 @@ impl Bed {
         for number in 1..=Slot::LAST {
             let dir = beds.join(number.to_string());
             match fs::rename(&fresh, &dir) {
+                // Another user has this number, and with it the addresses: back, and on to the next.
+                Ok(()) if is_anothers(&beds, number) => fs::rename(&dir, &fresh)?,
                 Ok(()) => {
                     logs::watch(&dir);
                     return Ok(Self { dir, slot: Slot(number), programs, kept: false });
@@ -207,6 +209,17 @@ fn keep_watch(programs: &Programs) -> Result<()> {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     *watch = Some(command.spawn().context("run the keeper")?);
     Ok(())
+}
+
+/// Whether another user of this machine has a bed of this number.
+fn is_anothers(beds: &Path, number: u8) -> bool {
+    let (Some(above), Some(own)) = (beds.parent(), beds.file_name()) else { return false };
+    let all = fs::read_dir(above).into_iter().flatten().flatten();
+    let others = all.filter(|entry| entry.file_name() != own).filter(|entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with(paths::BEDS)
+    });
+    others.into_iter().any(|entry| entry.path().join(number.to_string()).exists())
 }
 
 /// Whether the process that a bed lives for is still there.

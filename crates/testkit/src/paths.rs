@@ -21,8 +21,11 @@ pub fn cache() -> Result<PathBuf> {
 /// path of a Unix socket has at most 107 bytes.
 pub fn beds() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
-    env::temp_dir().join(format!("fitout-testbed-{user}"))
+    env::temp_dir().join(format!("{BEDS}{user}"))
 }
+
+/// What the directory of every user's clusters begins with.
+pub(crate) const BEDS: &str = "fitout-testbed-";
 
 /// The checkout that this was built from.
 pub fn checkout() -> &'static Path {
