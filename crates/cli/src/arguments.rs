@@ -83,7 +83,7 @@ pub(crate) enum Command {
         command: Cluster,
     },
     /// Run the hub
-    Hub,
+    Hub(Hub),
     /// Print what makes a shell complete commands of fitout
     Completions {
         /// The shell
@@ -91,6 +91,20 @@ pub(crate) enum Command {
     },
     /// Print the version
     Version,
+}
+
+/// How the hub runs.
+#[derive(Args)]
+pub(crate) struct Hub {
+    /// How many revisions of an instance are kept beside the one that is deployed
+    #[arg(long, value_name = "COUNT", default_value_t = 9)]
+    pub(crate) history: usize,
+    /// How long content stays that no revision names
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = ages::duration)]
+    pub(crate) sweep_after: Duration,
+    /// How long other replicas wait for one that has gone silent before one of them takes over
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = ages::duration)]
+    pub(crate) lease: Duration,
 }
 
 /// Whether to wait until a change has been carried out.

@@ -41,13 +41,18 @@ impl<K> Kept for K where
 {
 }
 
-/// A client of the hub, as the user's kubeconfig has it.
-pub(crate) async fn client() -> Result<Client, Failure> {
-    const REMEDY: &str = "KUBECONFIG has to name a kubeconfig for the hub";
-    let config = Config::infer()
+const REMEDY: &str = "KUBECONFIG has to name a kubeconfig for the hub";
+
+/// The way to the hub, as the user's kubeconfig has it.
+pub(crate) async fn config() -> Result<Config, Failure> {
+    Config::infer()
         .await
-        .map_err(|error| Failure::new(format!("cannot read your kubeconfig: {}", root(&error))).hint(REMEDY))?;
-    Client::try_from(config)
+        .map_err(|error| Failure::new(format!("cannot read your kubeconfig: {}", root(&error))).hint(REMEDY))
+}
+
+/// A client of the hub.
+pub(crate) async fn client() -> Result<Client, Failure> {
+    Client::try_from(config().await?)
         .map_err(|error| Failure::new(format!("cannot use your kubeconfig: {}", root(&error))).hint(REMEDY))
 }
 

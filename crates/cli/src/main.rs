@@ -71,7 +71,7 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
     let Arguments { command, organization, output, .. } = arguments;
     let session = || Session::open(organization.as_deref(), output, paint);
     match command {
-        Command::Hub => hub::run(connection::client().await?).await.map(|()| String::new().into()),
+        Command::Hub(hub) => hub::run(connection::config().await?, &hub).await.map(|()| String::new().into()),
         Command::Install(install) => changes::install(&session().await?, &install).await,
         Command::Upgrade(upgrade) => changes::upgrade(&session().await?, &upgrade).await,
         Command::Rollback(rollback) => changes::rollback(&session().await?, &rollback).await,

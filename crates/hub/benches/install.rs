@@ -19,7 +19,7 @@ use fitout_api::ExtensionInstance;
 use fitout_model::ObjectId;
 use fitout_plan::{Owner, transform};
 use fitout_release::{Chart, Metadata, Release, Stamp, Status, secret};
-use fitout_target::{Target, connect};
+use fitout_target::{Guard, Target, connect};
 use fitout_testkit::until;
 use futures::StreamExt;
 use kube::api::PostParams;
@@ -85,7 +85,8 @@ fn manifests() -> String {
 fn bare(world: &World, prefix: &str, count: usize) -> Result<Duration> {
     let kubeconfig = fs::read_to_string(world.target.kubeconfig())?;
     world.runtime.block_on(async {
-        let target = Arc::new(Target::open(connect(&kubeconfig).await?).await?);
+        let (client, contact) = connect(&kubeconfig, Guard::default()).await?;
+        let target = Arc::new(Target::open(client, contact).await?);
         let objects: Vec<Value> =
             fitout_goyaml::documents(&manifests())?.into_iter().map(|document| document.value).collect();
         let began = Instant::now();
@@ -135,7 +136,7 @@ fn record(namespace: &str, objects: &[Value]) -> Release {
 fn ours(world: &World, prefix: &str, count: usize) -> Result<Duration> {
     let kubeconfig = fs::read_to_string(world.hub.kubeconfig())?;
     world.runtime.block_on(async {
-        let api: Api<ExtensionInstance> = Api::namespaced(connect(&kubeconfig).await?, "org-acme");
+        let api: Api<ExtensionInstance> = Api::namespaced(connect(&kubeconfig, Guard::default()).await?.0, "org-acme");
         let mut events = pin!(watcher(api.clone(), Config::default()).default_backoff().applied_objects());
         let instances = (0..count).map(|n| {
             let (api, name) = (api.clone(), format!("{prefix}{n}"));

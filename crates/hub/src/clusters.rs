@@ -6,111 +6,167 @@ use std::time::Duration;
 
 use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
-use fitout_api::{Cluster, ClusterStatus, Nodes, reasons};
-use fitout_model::{capabilities, platform};
+use fitout_api::{Cluster, ClusterStatus, ExtensionInstance, Nodes, reasons};
+use fitout_model::{Digest, capabilities, platform};
 use fitout_target::{Disconnected, Target, connect};
-use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
-use crate::{Hub, report, session};
+use crate::{Hub, kubeconfigs, leaving, report, session, status};
 
 /// How long a cluster that cannot be reached is left alone, unless something changes.
 const RETRY: Duration = Duration::from_secs(5);
 
+/// Where a cluster is registered: namespace and name.
+pub(crate) type Key = (String, String);
+
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.index.changes();
-    let mut workers: BTreeMap<(String, String), JoinHandle<()>> = BTreeMap::new();
+    // Workers end when their cluster is gone, and all of them with us.
+    let mut workers: JoinSet<Key> = JoinSet::new();
+    let mut working: BTreeMap<Key, ()> = BTreeMap::new();
     loop {
         changes.mark_unchanged();
         for cluster in hub.index.clusters.state() {
             let key = (cluster.namespace().unwrap_or_default(), cluster.name_any());
-            workers.entry(key.clone()).or_insert_with(|| tokio::spawn(work(Arc::clone(&hub), key.0, key.1)));
-        }
-        workers.retain(|(namespace, name), worker| {
-            let there = hub.index.cluster(namespace, name).is_some();
-            if !there {
-                worker.abort();
+            if working.insert(key.clone(), ()).is_none() {
+                let hub = Arc::clone(&hub);
+                workers.spawn(async move {
+                    work(&hub, &key).await;
+                    key
+                });
             }
-            there
-        });
-        changes.changed().await?;
+        }
+        for instance in hub.index.instances.state() {
+            if hub.index.cluster(&instance.namespace().unwrap_or_default(), &instance.spec.cluster).is_none() {
+                leaving::without_cluster(&hub, &instance).await;
+            }
+        }
+        tokio::select! {
+            changed = changes.changed() => changed?,
+            Some(ended) = workers.join_next() => drop(working.remove(&ended?)),
+        }
     }
 }
 
 /// Connects, and connects again, for as long as the cluster is registered.
-async fn work(hub: Arc<Hub>, namespace: String, name: String) {
+async fn work(hub: &Arc<Hub>, key: &Key) {
     let mut changes = hub.index.changes();
     loop {
-        changes.mark_unchanged();
-        let Some(cluster) = hub.index.cluster(&namespace, &name) else { return };
-        match open(&hub, &cluster).await {
-            Ok(target) => {
-                let target = Arc::new(target);
-                say(&hub, &cluster, Ok(&target)).await;
-                serve(&hub, &namespace, &name, &target).await;
+        let others = changes.borrow_and_update().others;
+        let Some(cluster) = hub.index.cluster(&key.0, &key.1) else { return };
+        if let Err(error) = leaving::hold(hub, &cluster).await {
+            tracing::warn!(cluster = key.1, %error, "hold");
+        }
+        if leaving::is_to_be_forgotten(&cluster) {
+            if let Err(error) = leaving::forget(hub, &cluster).await {
+                tracing::warn!(cluster = key.1, %error, "forget");
             }
-            Err(reason) => {
-                say(&hub, &cluster, Err(&reason)).await;
-                let _ = tokio::time::timeout(RETRY, changes.changed()).await;
-                // Our own status is a change too: wait the whole time for the other side.
-                tokio::time::sleep(RETRY).await;
+        } else {
+            match open(hub, &cluster).await {
+                Ok((target, way)) => {
+                    let target = Arc::new(target);
+                    say(hub, &cluster, Ok(&target)).await;
+                    serve(hub, key, &target, &way).await;
+                    continue;
+                }
+                Err(reason) => {
+                    say(hub, &cluster, Err(&reason)).await;
+                    for instance in instances(hub, key) {
+                        status::lost(hub, &instance, &reason).await;
+                    }
+                }
             }
         }
+        if leaving::leave(hub, key).await {
+            return;
+        }
+        // Instances come and go all the time; what a cluster is reached by changes seldom.
+        let changed = changes.wait_for(|now| now.others > others + 1);
+        let _ = timeout(RETRY, changed).await;
     }
 }
 
-async fn open(hub: &Hub, cluster: &Cluster) -> Result<Target, Disconnected> {
-    let namespace = cluster.namespace().unwrap_or_default();
-    let name = &cluster.spec.kubeconfig_secret;
-    let broken = |message: String| Disconnected::Kubeconfig(message);
-    let secrets: Api<Secret> = Api::namespaced(hub.client.clone(), &namespace);
-    let secret = secrets.get_opt(name).await.map_err(|error| broken(error.to_string()))?;
-    let data = secret.and_then(|secret| secret.data).and_then(|mut data| data.remove("kubeconfig"));
-    let kubeconfig = data.ok_or_else(|| broken(format!("Secret/{namespace}/{name} has no key `kubeconfig`")))?;
-    let kubeconfig = String::from_utf8(kubeconfig.0).map_err(|error| broken(error.to_string()))?;
-    let client = connect(&kubeconfig).await?;
-    let server = client_name(cluster);
-    Target::open(client).await.map_err(|error| Disconnected::Other { server, message: error.to_string() })
+async fn open(hub: &Hub, cluster: &Cluster) -> Result<(Target, Digest), Disconnected> {
+    let kubeconfig = kubeconfigs::find(hub, cluster).await.map_err(Disconnected::Kubeconfig)?;
+    let (client, contact) = connect(&kubeconfig, hub.guard.clone()).await?;
+    let server = format!("Cluster/{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
+    let opened = Target::open(client, contact).await;
+    let target = opened.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
+    let uid = &target.facts().uid;
+    if let Some(other) = hub.index.clusters.state().into_iter().find(|other| came_first(other, cluster, uid)) {
+        let name = format!("{}/{}", other.namespace().unwrap_or_default(), other.name_any());
+        return Err(Disconnected::Known { name });
+    }
+    kubeconfigs::keep(hub, cluster, &kubeconfig).await;
+    Ok((target, Digest::of(&kubeconfig)))
 }
 
-fn client_name(cluster: &Cluster) -> String {
-    format!("Cluster/{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any())
+/// Whether another one is the same cluster, registered before.
+fn came_first(other: &Cluster, cluster: &Cluster, uid: &str) -> bool {
+    let age = |cluster: &Cluster| (cluster.metadata.creation_timestamp.clone(), cluster.metadata.uid.clone());
+    let known = other.status.as_ref().and_then(|status| status.uid.as_deref());
+    other.metadata.uid != cluster.metadata.uid && known == Some(uid) && age(other) < age(cluster)
 }
 
-/// Runs a session for each instance of the cluster, until the cluster is gone.
-async fn serve(hub: &Arc<Hub>, namespace: &str, name: &str, target: &Arc<Target>) {
+/// Runs a session for each instance of the cluster, until the cluster or the way to it is another.
+async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
     let mut changes = hub.index.changes();
     let mut facts = target.facts_changes();
-    let mut told = target.facts();
-    let mut sessions: BTreeMap<String, JoinHandle<()>> = BTreeMap::new();
+    let mut told = (target.facts(), None);
+    let mut sessions: JoinSet<String> = JoinSet::new();
+    let mut running: BTreeMap<String, ()> = BTreeMap::new();
     loop {
         changes.mark_unchanged();
-        for instance in hub.index.instances.state() {
-            if instance.namespace().as_deref() != Some(namespace) || instance.spec.cluster != name {
-                continue;
-            }
-            let instance = instance.name_any();
-            let running = sessions.get(&instance).is_some_and(|session| !session.is_finished());
-            if !running {
-                let session = session::run(Arc::clone(hub), Arc::clone(target), namespace.to_owned(), instance.clone());
-                sessions.insert(instance, tokio::spawn(session));
+        facts.mark_unchanged();
+        for instance in instances(hub, key) {
+            let name = instance.name_any();
+            if running.insert(name.clone(), ()).is_none() {
+                let (hub, target, namespace) = (Arc::clone(hub), Arc::clone(target), key.0.clone());
+                sessions.spawn(async move {
+                    session::run(hub, target, namespace, name.clone()).await;
+                    name
+                });
             }
         }
+        let Some(cluster) = hub.index.cluster(&key.0, &key.1) else { return };
+        let known = kubeconfigs::known(hub, &cluster).map(|kubeconfig| Digest::of(&kubeconfig));
+        if leaving::is_to_be_forgotten(&cluster) || known.is_some_and(|known| known != *way) {
+            return;
+        }
+        if leaving::leave(hub, key).await {
+            return;
+        }
+        let now = (target.facts(), target.contact().lost());
+        if told != now {
+            say(hub, &cluster, now.1.as_ref().map_or(Ok(target), Err)).await;
+            told = now;
+        }
+        let contact = async {
+            match told.1 {
+                None => drop(target.contact().until_lost().await),
+                Some(_) => target.contact().until_restored().await,
+            }
+        };
         tokio::select! {
-            ended = changes.changed() => if ended.is_err() { break },
-            ended = facts.changed() => if ended.is_err() { break },
-        }
-        let Some(cluster) = hub.index.cluster(namespace, name) else { break };
-        if told != target.facts() {
-            told = target.facts();
-            say(hub, &cluster, Ok(target)).await;
+            ended = changes.changed() => if ended.is_err() { return },
+            ended = facts.changed() => if ended.is_err() { return },
+            Some(Ok(ended)) = sessions.join_next() => drop(running.remove(&ended)),
+            () = contact => {}
         }
     }
-    sessions.values().for_each(JoinHandle::abort);
 }
 
-async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Target, &Disconnected>) {
+/// The instances of a cluster.
+pub(crate) fn instances(hub: &Hub, key: &Key) -> Vec<Arc<ExtensionInstance>> {
+    let of_cluster = |instance: &Arc<ExtensionInstance>| {
+        instance.spec.cluster == key.1 && instance.namespace().as_deref() == Some(&key.0)
+    };
+    hub.index.instances.state().into_iter().filter(of_cluster).collect()
+}
+
+async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Arc<Target>, &Disconnected>) {
     let mut status: ClusterStatus = cluster.status.clone().unwrap_or_default();
     let before = status.clone();
     let (truth, reason, message) = match result {

@@ -8,11 +8,12 @@ use fitout_change::{Action, Effect, Outcome, RecordStatus, record};
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::Prepared;
 use fitout_release::{Release, Stamp, secret};
-use kube::api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::api::{ObjectMeta, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 use time::OffsetDateTime;
 
+use crate::leaving::{self, set_finalizers};
 use crate::session::{FINALIZER, Session, owner};
 
 impl Session {
@@ -27,8 +28,8 @@ impl Session {
         let namespace = &instance.spec.namespace;
         let prepared = || prepared.context("nothing is prepared");
         match effect {
-            Effect::Hold => self.finalizers(instance, true).await,
-            Effect::Release => self.finalizers(instance, false).await,
+            Effect::Hold => self.hold(instance, true).await,
+            Effect::Release => self.hold(instance, false).await,
             Effect::WriteRevision { number, action } => {
                 self.write_revision(instance, prepared()?, *number, *action).await
             }
@@ -46,16 +47,9 @@ impl Session {
         }
     }
 
-    async fn finalizers(&self, instance: &ExtensionInstance, hold: bool) -> Result<()> {
-        let mut finalizers: Vec<String> =
-            instance.finalizers().iter().filter(|finalizer| *finalizer != FINALIZER).cloned().collect();
-        if hold {
-            finalizers.push(FINALIZER.to_owned());
-        }
+    async fn hold(&self, instance: &ExtensionInstance, hold: bool) -> Result<()> {
         let api: Api<ExtensionInstance> = Api::namespaced(self.hub.client.clone(), &self.namespace);
-        let patch = json!({ "metadata": { "finalizers": finalizers } });
-        api.patch(&self.name, &PatchParams::default(), &Patch::Merge(patch)).await?;
-        Ok(())
+        Ok(set_finalizers(&api, instance, hold).await?)
     }
 
     fn revisions(&self) -> Api<ExtensionRevision> {
@@ -93,6 +87,8 @@ impl Session {
             metadata: ObjectMeta {
                 name: Some(ExtensionRevision::name_of(&self.name, number)),
                 namespace: instance.namespace(),
+                // It is all that is known of what is on the cluster: it stays until that is gone.
+                finalizers: Some(vec![FINALIZER.to_owned()]),
                 ..ObjectMeta::default()
             },
             spec: spec.clone(),
@@ -128,9 +124,8 @@ impl Session {
     /// What it alone has named is swept up later.
     async fn remove_revision(&self, number: u32) -> Result<()> {
         let name = ExtensionRevision::name_of(&self.name, number);
-        match self.revisions().delete(&name, &DeleteParams::default()).await {
-            Err(kube::Error::Api(status)) if status.code == 404 => {}
-            other => drop(other?),
+        if let Some(revision) = self.revisions().get_opt(&name).await? {
+            leaving::remove_revision(&self.hub, &revision).await?;
         }
         self.hub.sweep.notify_one();
         Ok(())

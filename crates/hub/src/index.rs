@@ -14,6 +14,8 @@ use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
+use crate::kubeconfigs::KUBECONFIG;
+
 /// The type of secrets that values may come from.
 pub(crate) const VALUES: &str = "fitout.dev/values";
 
@@ -26,6 +28,7 @@ pub(crate) struct Index {
     pub(crate) revisions: Store<ExtensionRevision>,
     /// Only those of our own type: others are nobody's business.
     pub(crate) values: Store<Secret>,
+    kubeconfigs: Store<Secret>,
     changes: watch::Receiver<Changes>,
 }
 
@@ -58,6 +61,7 @@ impl Index {
             instances: follow(client, all(), &teller, Interest::Sessions),
             revisions: follow(client, all(), &teller, Interest::Nobody),
             values: follow(client, all().fields(&format!("type={VALUES}")), &teller, Interest::All),
+            kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG}")), &teller, Interest::All),
             changes,
         };
         let gone = "the index ended before it began";
@@ -67,6 +71,7 @@ impl Index {
         index.instances.wait_until_ready().await.context(gone)?;
         index.revisions.wait_until_ready().await.context(gone)?;
         index.values.wait_until_ready().await.context(gone)?;
+        index.kubeconfigs.wait_until_ready().await.context(gone)?;
         Ok(index)
     }
 
@@ -83,6 +88,11 @@ impl Index {
     /// A secret with values by namespace and name.
     pub(crate) fn values(&self, namespace: &str, name: &str) -> Option<Arc<Secret>> {
         self.values.get(&ObjectRef::new(name).within(namespace))
+    }
+
+    /// A secret with a kubeconfig by namespace and name.
+    pub(crate) fn kubeconfig(&self, namespace: &str, name: &str) -> Option<Arc<Secret>> {
+        self.kubeconfigs.get(&ObjectRef::new(name).within(namespace))
     }
 
     /// A cluster by namespace and name.

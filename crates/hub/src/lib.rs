@@ -9,24 +9,33 @@ mod catalogs;
 mod clusters;
 mod effects;
 mod index;
+mod kubeconfigs;
 mod layers;
+mod leading;
+mod leaving;
 mod organizations;
 mod report;
 mod session;
 mod status;
 mod sweeping;
+mod trouble;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use fitout_content::Content;
-use kube::Client;
+use fitout_target::{Fence, Guard, guarded};
 use kube::runtime::events::{Recorder, Reporter};
+use kube::{Client, Config};
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use crate::catalogs::Catalogs;
 use crate::index::Index;
+use crate::leading::Leadership;
 
 /// The namespace that is the hub's own.
 pub const SYSTEM: &str = "fitout-system";
@@ -38,18 +47,22 @@ pub struct Options {
     pub history: usize,
     /// How long content stays that no revision names.
     pub sweep_after: Duration,
+    /// How long another hub waits for one that has gone silent.
+    pub lease: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        // As many as Helm keeps, the deployed one included.
-        Self { history: 9, sweep_after: Duration::from_mins(5) }
+        // As many revisions as Helm keeps, the deployed one included.
+        Self { history: 9, sweep_after: Duration::from_mins(5), lease: Duration::from_secs(15) }
     }
 }
 
 /// What all controllers share.
 struct Hub {
     client: Client,
+    /// What every call goes through, to the hub's own API server and to clusters.
+    guard: Guard,
     options: Options,
     index: Index,
     catalogs: Catalogs,
@@ -59,25 +72,57 @@ struct Hub {
     sweep: Notify,
 }
 
-/// Runs the hub until it is dropped or its API server goes for good.
-pub async fn run(client: Client, options: Options) -> Result<()> {
+/// Runs the hub until it is told to stop. It ends with an error when another hub leads in its place.
+pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()>) -> Result<()> {
+    let guard = Guard { fence: Fence::default(), ..Guard::default() };
+    let (client, contact) = guarded(config.clone(), guard.clone())?;
+    // The lease itself must be written before anything else may be.
+    let (unfenced, _) = guarded(config, Guard { fence: Fence::open(), ..guard.clone() })?;
+    let leadership = Leadership::new(unfenced, identity(), options.lease, guard.fence.clone());
+    let mut tasks = JoinSet::new();
+    let watched = client.clone();
+    tasks.spawn(async move {
+        contact.watch_over(watched).await;
+        Ok(())
+    });
     let hub = Arc::new(Hub {
+        // Who waits knows all that the leader knows, and takes over in a moment.
         index: Index::start(&client).await?,
         catalogs: Catalogs::default(),
         content: Content::new(client.clone(), SYSTEM),
         events: Recorder::new(client.clone(), Reporter::from("fitout-hub")),
         sweep: Notify::new(),
+        guard,
         client,
         options,
     });
     tracing::info!("the hub is ready");
-    let mut tasks = tokio::task::JoinSet::new();
+    let mut stop = pin!(stop);
+    let lease = tokio::select! {
+        lease = leadership.acquire() => lease?,
+        () = &mut stop => return Ok(()),
+    };
+    tracing::info!("the hub leads");
     tasks.spawn(organizations::run(Arc::clone(&hub)));
     tasks.spawn(catalogs::run(Arc::clone(&hub)));
     tasks.spawn(sweeping::run(Arc::clone(&hub)));
     tasks.spawn(clusters::run(hub));
-    while let Some(ended) = tasks.join_next().await {
-        ended??;
+    tokio::select! {
+        lost = leadership.keep(lease.clone()) => lost,
+        ended = tasks.join_next() => match ended {
+            Some(ended) => ended?,
+            None => Ok(()),
+        },
+        () = &mut stop => {
+            tasks.shutdown().await;
+            leadership.release(lease).await
+        }
     }
-    Ok(())
+}
+
+/// Who this hub is among its replicas: another one each time it starts.
+fn identity() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let chance = RandomState::new().build_hasher().finish();
+    format!("{}-{chance:016x}", host.trim())
 }

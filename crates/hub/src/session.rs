@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, ObjectName, Policy, Scope};
 use fitout_change::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next, record};
 use fitout_model::{Digest, Gvk, ObjectId, Package};
 use fitout_plan::{Artifact, Prepared, Request, Unprepared, kept, prepare};
 use fitout_release::Release;
-use fitout_target::{Interest, Owner, Target};
+use fitout_target::{Disconnected, Interest, Owner, Target};
 use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
@@ -18,14 +18,11 @@ use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 
+use crate::trouble::{Retry, Trouble};
 use crate::{Hub, SYSTEM, layers, report, status};
 
 /// Holds an instance until its cluster is clean.
 pub(crate) const FINALIZER: &str = "fitout.dev/installed";
-
-/// A retry waits this long, then twice as long, up to the limit.
-const FIRST_RETRY: Duration = Duration::from_millis(500);
-const LAST_RETRY: Duration = Duration::from_mins(1);
 
 /// How often the status of an instance is written while it is being worked on.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
@@ -66,27 +63,53 @@ pub(crate) struct Round<'a> {
     pub(crate) failure: Option<&'a str>,
 }
 
-/// Runs until the instance is gone.
+/// Why a session ended.
+enum Ended {
+    /// The instance is gone.
+    Gone,
+    /// The cluster does not answer.
+    Lost(Disconnected),
+    /// Nobody knows what came of a write: what is on record and on the cluster has to be read again.
+    Unsure,
+}
+
+/// Runs until the instance is gone. What a session knows is never more than what is on record and on the cluster, so it
+/// can end anywhere and another one begins in its place.
 pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, name: String) {
-    let mut retry = FIRST_RETRY;
+    let mut retry = Retry::default();
     loop {
-        let mut session = match Session::open(&hub, &target, &namespace, &name).await {
-            Ok(session) => session,
-            Err(error) => {
-                tracing::warn!(instance = name, %error, "open");
-                sleep(retry).await;
-                retry = (retry * 2).min(LAST_RETRY);
-                continue;
-            }
+        let ended = tokio::select! {
+            ended = begin(&hub, &target, &namespace, &name, &mut retry) => ended,
+            reason = target.contact().until_lost() => Ended::Lost(reason),
         };
-        session.live().await;
-        return;
+        match ended {
+            Ended::Gone => return,
+            Ended::Lost(reason) => {
+                if let Some(instance) = hub.index.instance(&namespace, &name) {
+                    status::lost(&hub, &instance, &reason).await;
+                }
+                target.contact().until_restored().await;
+                retry = Retry::default();
+            }
+            Ended::Unsure => sleep(retry.pause()).await,
+        }
+    }
+}
+
+async fn begin(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str, retry: &mut Retry) -> Ended {
+    let Some(instance) = hub.index.instance(namespace, name) else { return Ended::Gone };
+    match Session::open(hub, target, &instance).await {
+        Ok(mut session) => session.live(retry).await,
+        Err(error) => {
+            status::failed(hub, &instance, &format!("{error:#}")).await;
+            Ended::Unsure
+        }
     }
 }
 
 impl Session {
-    async fn open(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str) -> Result<Self> {
-        let instance = hub.index.instance(namespace, name).context("the instance is gone")?;
+    async fn open(hub: &Arc<Hub>, target: &Arc<Target>, instance: &ExtensionInstance) -> Result<Self> {
+        let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
         let own = &instance.spec.namespace;
         // Where there is no namespace, there is nothing in it to ask for.
         let absent = !target.has_namespace(own).await?;
@@ -94,15 +117,15 @@ impl Session {
         let records = found.iter().map(|(number, release)| (*number, record::status(release))).collect();
         let of_instance =
             hub.index.revisions.state().into_iter().filter(|revision| {
-                revision.namespace().as_deref() == Some(namespace) && revision.spec.instance == name
+                revision.namespace().as_deref() == Some(&namespace) && revision.spec.instance == name
             });
         let mut revisions: Vec<Arc<ExtensionRevision>> = of_instance.collect();
         revisions.sort_by_key(|revision| revision.spec.number);
         Ok(Self {
             hub: Arc::clone(hub),
             target: Arc::clone(target),
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
+            namespace,
+            name,
             versions: revisions.iter().map(|found| (found.spec.number, found.spec.version.clone())).collect(),
             times: revisions
                 .iter()
@@ -124,47 +147,64 @@ impl Session {
         })
     }
 
-    async fn live(&mut self) {
+    async fn live(&mut self, retry: &mut Retry) -> Ended {
         let mut changes = self.hub.index.changes();
         let mut facts = self.target.facts_changes();
-        let mut retry = FIRST_RETRY;
         loop {
             let others = changes.borrow_and_update().others;
             facts.mark_unchanged();
-            let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return };
-            let (next, failure) = self.round(&instance).await;
-            if failure.is_some() || !matches!(next, Next::Do(_)) {
-                // By the time it goes on they may have come or gone.
-                self.namespaces.clear();
-            }
-            if let Some(failure) = &failure {
-                tracing::warn!(instance = self.name, cluster = instance.spec.cluster, failure, "retry in {retry:?}");
-                let _ = tokio::time::timeout(retry, changes.changed()).await;
-                retry = (retry * 2).min(LAST_RETRY);
+            let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return Ended::Gone };
+            let (next, trouble) = self.round(&instance).await;
+            if trouble.is_none() && matches!(next, Next::Do(_)) {
                 continue;
             }
-            retry = FIRST_RETRY;
-            if matches!(next, Next::Do(_)) {
-                continue;
-            }
-            // Others wake us as well: sleep on until it is about us.
-            loop {
-                tokio::select! {
-                    () = self.interest.changed() => break,
-                    ended = facts.changed() => if ended.is_err() { return } else { break },
-                    ended = changes.changed() => if ended.is_err() { return },
+            // By the time it goes on they may have come or gone.
+            self.namespaces.clear();
+            let pause = match trouble {
+                Some(trouble) => {
+                    let pause = retry.pause();
+                    let (instance, cluster, why) = (&self.name, &instance.spec.cluster, &trouble.sentence);
+                    tracing::warn!(instance, cluster, why, "trying again in {pause:?}");
+                    if trouble.unsure {
+                        return Ended::Unsure;
+                    }
+                    Some(pause)
                 }
-                let now = self.hub.index.instance(&self.namespace, &self.name);
-                let same = now.is_some_and(|now| Arc::ptr_eq(&now, &instance));
-                if !same || changes.borrow_and_update().others != others {
-                    break;
+                None => None,
+            };
+            // Others wake us as well: sleep on until it is about us.
+            let woken = async {
+                loop {
+                    tokio::select! {
+                        () = self.interest.changed() => return true,
+                        ended = facts.changed() => return ended.is_ok(),
+                        ended = changes.changed() => if ended.is_err() { return false },
+                    }
+                    let now = self.hub.index.instance(&self.namespace, &self.name);
+                    let same = now.is_some_and(|now| Arc::ptr_eq(&now, &instance));
+                    if !same || changes.borrow_and_update().others != others {
+                        return true;
+                    }
+                }
+            };
+            match pause {
+                Some(pause) => match tokio::time::timeout(pause, woken).await {
+                    Ok(true) => *retry = Retry::default(),
+                    Ok(false) => return Ended::Gone,
+                    Err(_) => {}
+                },
+                None => {
+                    *retry = Retry::default();
+                    if !woken.await {
+                        return Ended::Gone;
+                    }
                 }
             }
         }
     }
 
     /// Asks once what comes next, and does it.
-    async fn round(&mut self, instance: &ExtensionInstance) -> (Next, Option<String>) {
+    async fn round(&mut self, instance: &ExtensionInstance) -> (Next, Option<Trouble>) {
         let prepared = self.prepare(instance).await;
         let (next, failure) = match self.decide(instance, &prepared).await {
             Ok(next) => {
@@ -181,7 +221,7 @@ impl Session {
                 };
                 (next, failure)
             }
-            Err(error) => (Next::Done, Some(format!("{error:#}"))),
+            Err(error) => (Next::Done, Some(Trouble::of(&error))),
         };
         if !matches!(next, Next::Do(_)) || failure.is_some() {
             self.leave = None;
@@ -192,9 +232,15 @@ impl Session {
             return (next, failure);
         }
         self.reported = Some(Instant::now());
-        let round = Round { instance, prepared: &prepared, next: &next, failure: failure.as_deref() };
-        status::report(&self.hub, &self.target, self, &round).await;
-        (next, failure)
+        let round = Round {
+            instance,
+            prepared: &prepared,
+            next: &next,
+            failure: failure.as_ref().map(|trouble| trouble.sentence.as_str()),
+        };
+        let told = status::report(&self.hub, &self.target, self, &round).await;
+        let untold = || Trouble { sentence: "the hub's API server did not take the status".to_owned(), unsure: true };
+        (next, failure.or_else(|| (!told).then(untold)))
     }
 
     /// Prepared again only when something that goes into it has changed.
@@ -327,13 +373,17 @@ impl Session {
         effects: &[Effect],
         instance: &ExtensionInstance,
         prepared: Option<&Arc<Prepared>>,
-    ) -> Option<String> {
+    ) -> Option<Trouble> {
         let done = join_all(effects.iter().map(|effect| self.perform(effect, instance, prepared))).await;
-        let mut failure = None;
+        let mut failure: Option<Trouble> = None;
         for (effect, result) in effects.iter().zip(done) {
             match result {
                 Ok(()) => self.note(effect, prepared),
-                Err(error) => failure = failure.or(Some(format!("{error:#}"))),
+                Err(error) => {
+                    let trouble = Trouble::of(&error);
+                    let unsure = trouble.unsure || failure.as_ref().is_some_and(|first| first.unsure);
+                    failure = Some(Trouble { unsure, ..failure.unwrap_or(trouble) });
+                }
             }
         }
         failure

@@ -7,37 +7,80 @@ use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, Revisi
 use fitout_change::{Action, Outcome, Revision, Situation, Standing, running, standing};
 use fitout_health::Health;
 use fitout_model::ObjectId;
-use fitout_target::Target;
+use fitout_target::{Disconnected, Target};
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
 
 use crate::session::{Round, Session};
 use crate::{Hub, report};
 
-/// Writes the status of an instance, if there is anything new to say.
-pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round: &Round<'_>) {
+/// Writes the status of an instance, if there is anything new to say. Says whether that worked.
+pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round: &Round<'_>) -> bool {
     let instance = round.instance;
     // Once it is let go, there is nobody left to tell.
     if instance.metadata.deletion_timestamp.is_some() && !session.recorded.held {
-        return;
+        return true;
     }
     let said = || session.said.lock().unwrap_or_else(PoisonError::into_inner);
     let before = said().clone().unwrap_or_default();
     let status = status(before.clone(), target, session, round);
     if status == before {
-        return;
+        return true;
     }
+    let told = publish(hub, instance, &before, &status).await;
+    if told {
+        *said() = Some(status);
+    }
+    told
+}
+
+/// Says of an instance that its cluster does not answer.
+pub(crate) async fn lost(hub: &Hub, instance: &ExtensionInstance, reason: &Disconnected) {
+    let sentence = format!("cluster {}: {reason}; it goes on when the cluster answers", instance.spec.cluster);
+    say(hub, instance, reasons::ready::WAITING, &sentence).await;
+}
+
+/// Says of an instance that it could not even be looked at.
+pub(crate) async fn failed(hub: &Hub, instance: &ExtensionInstance, sentence: &str) {
+    say(hub, instance, reasons::ready::FAILED, sentence).await;
+}
+
+/// Says why an instance is not Ready, and leaves all else as it was said.
+async fn say(hub: &Hub, instance: &ExtensionInstance, reason: &'static str, sentence: &str) {
+    let mut status = instance.status.clone().unwrap_or_default();
+    let before = status.clone();
+    for (aspect, truth, reason) in [
+        (conditions::READY, Truth::False, reason),
+        (conditions::RECONCILING, Truth::True, reasons::reconciling::CHANGED),
+    ] {
+        let finding =
+            Finding { aspect, truth, reason, message: sentence.to_owned(), generation: instance.metadata.generation };
+        conditions::set(&mut status.conditions, finding, &report::now());
+    }
+    status.observed_generation = instance.metadata.generation;
+    if status != before {
+        publish(hub, instance, &before, &status).await;
+    }
+}
+
+/// Writes a status, and an event where it is worth one. Says whether it was written.
+async fn publish(
+    hub: &Hub,
+    instance: &ExtensionInstance,
+    before: &ExtensionInstanceStatus,
+    status: &ExtensionInstanceStatus,
+) -> bool {
     let api: Api<ExtensionInstance> = Api::namespaced(hub.client.clone(), &instance.namespace().unwrap_or_default());
-    if let Err(error) = report::write(&api, &instance.name_any(), &status).await {
+    if let Err(error) = report::write(&api, &instance.name_any(), status).await {
         tracing::warn!(instance = instance.name_any(), %error, "status");
-        return;
+        return false;
     }
-    *said() = Some(status.clone());
-    if let Some(event) = transition(&before, &status)
+    if let Some(event) = transition(before, status)
         && let Err(error) = hub.events.publish(&event, &instance.object_ref(&())).await
     {
         tracing::warn!(instance = instance.name_any(), %error, "event");
     }
+    true
 }
 
 /// An event for each time that `Ready` comes to another end than before: what a person would want to be told of.

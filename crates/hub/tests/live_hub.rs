@@ -117,8 +117,9 @@ fn a_whole_life() -> Result<()> {
     let left = world.hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
     assert_eq!(left["items"], json!([]));
     until("its content is swept up", LIMIT, || {
-        let content = world.hub.client().get("/api/v1/namespaces/fitout-system/secrets")?;
-        if content["items"] == json!([]) { Ok(()) } else { Err(anyhow!("{}", content["items"])) }
+        let content = "/api/v1/namespaces/fitout-system/secrets?fieldSelector=type%3Dfitout.dev/content";
+        let left = world.hub.client().get(content)?;
+        if left["items"] == json!([]) { Ok(()) } else { Err(anyhow!("{}", left["items"])) }
     })
 }
 

@@ -3,8 +3,12 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+
+use crate::guard::GuardLayer;
+use crate::{Contact, Guard};
 
 /// Why a cluster cannot be reached: each its own reason, because each has its own remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +28,8 @@ pub enum Disconnected {
     Refused { server: String },
     #[error("{server} does not answer; is there a way from the hub to the cluster?")]
     TimedOut { server: String },
+    #[error("the same cluster is registered as {name}; remove one of the two")]
+    Known { name: String },
     #[error("{server}: {message}")]
     Other { server: String, message: String },
 }
@@ -38,6 +44,7 @@ impl Disconnected {
             Self::UnknownHost { .. } => "UnknownHost",
             Self::Refused { .. } => "ConnectionRefused",
             Self::TimedOut { .. } => "TimedOut",
+            Self::Known { .. } => "AlreadyRegistered",
             Self::Other { .. } => "Unreachable",
         }
     }
@@ -47,22 +54,31 @@ impl Disconnected {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A client for the cluster of this kubeconfig, which has answered once.
-pub async fn connect(kubeconfig: &str) -> Result<Client, Disconnected> {
+pub async fn connect(kubeconfig: &str, guard: Guard) -> Result<(Client, Contact), Disconnected> {
     let broken = |error: &dyn std::fmt::Display| Disconnected::Kubeconfig(error.to_string());
     let kubeconfig = Kubeconfig::from_yaml(kubeconfig).map_err(|error| broken(&error))?;
     if let Some(outside) = outside(&kubeconfig) {
         return Err(broken(&outside));
     }
     let options = KubeConfigOptions::default();
-    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| broken(&error))?;
-    config.connect_timeout = Some(PATIENCE);
-    let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-    let client = Client::try_from(config).map_err(|error| broken(&error))?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| broken(&error))?;
+    let (client, contact) = guarded(config, guard).map_err(|error| broken(&error))?;
+    let server = contact.server.to_string();
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
-        Ok(Ok(_)) => Ok(client),
-        Ok(Err(error)) => Err(classify(&server, &error)),
+        Ok(Ok(_)) => Ok((client, contact)),
+        Ok(Err(error)) => Err(Disconnected::of(&server, &error)),
         Err(_) => Err(Disconnected::TimedOut { server }),
     }
+}
+
+/// A client whose calls all have a deadline and go through the guard, and word of whether its server answers.
+pub fn guarded(mut config: Config, guard: Guard) -> kube::Result<(Client, Contact)> {
+    config.connect_timeout = Some(PATIENCE);
+    // Whoever made the call decides whether it is made again.
+    config.default_retry = false;
+    let contact = Contact::new(config.cluster_url.to_string().trim_end_matches('/'));
+    let layer = GuardLayer { guard, contact: contact.clone() };
+    Ok((ClientBuilder::try_from(config)?.with_layer(&layer).build(), contact))
 }
 
 /// What a kubeconfig would make the hub run or read on its own machine. Whoever may register a cluster must not be able
@@ -84,29 +100,33 @@ fn outside(kubeconfig: &Kubeconfig) -> Option<String> {
     Some(format!("`{field}` names something outside of it; use a token, or data in its place"))
 }
 
-/// The causes are told apart by what the libraries below say; there is no type that survives all their layers.
-fn classify(server: &str, error: &kube::Error) -> Disconnected {
-    let server = server.to_owned();
-    if let kube::Error::Api(status) = error
-        && status.code == 401
-    {
-        return Disconnected::Unauthorized { server };
-    }
-    let mut said = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        said = format!("{said}: {inner}");
-        cause = inner.source();
-    }
-    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    match () {
-        () if says(&["UnknownIssuer", "invalid peer certificate", "BadSignature"]) => {
-            Disconnected::WrongAuthority { server }
+impl Disconnected {
+    /// The causes are told apart by what the libraries below say; there is no type that survives all their layers.
+    pub(crate) fn of(server: &str, error: &kube::Error) -> Self {
+        let server = server.to_owned();
+        if let kube::Error::Api(status) = error
+            && status.code == 401
+        {
+            return Disconnected::Unauthorized { server };
         }
-        () if says(&["dns error", "failed to lookup address"]) => Disconnected::UnknownHost { server },
-        () if says(&["Connection refused"]) => Disconnected::Refused { server },
-        () if says(&["deadline has elapsed", "timed out", "Timeout", "TimedOut"]) => Disconnected::TimedOut { server },
-        () => Disconnected::Other { server, message: said },
+        let mut said = error.to_string();
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            said = format!("{said}: {inner}");
+            cause = inner.source();
+        }
+        let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        match () {
+            () if says(&["UnknownIssuer", "invalid peer certificate", "BadSignature"]) => {
+                Disconnected::WrongAuthority { server }
+            }
+            () if says(&["dns error", "failed to lookup address"]) => Disconnected::UnknownHost { server },
+            () if says(&["Connection refused"]) => Disconnected::Refused { server },
+            () if says(&["deadline has elapsed", "timed out", "Timeout", "TimedOut"]) => {
+                Disconnected::TimedOut { server }
+            }
+            () => Disconnected::Other { server, message: said },
+        }
     }
 }
 

@@ -4,16 +4,20 @@
 //! the answers to our own writes, so that nobody has to read what was just written.
 
 mod connect;
+mod contact;
 mod facts;
 mod follow;
+mod guard;
 mod records;
 mod refusal;
 mod sightings;
 mod watching;
 mod write;
 
-pub use connect::{Disconnected, connect};
+pub use connect::{Disconnected, connect, guarded};
+pub use contact::Contact;
 pub use facts::{Facts, Nodes};
+pub use guard::{Call, Fence, Fenced, Guard};
 pub use refusal::Refusal;
 pub use sightings::{Interest, Owner, Sighting, Sightings};
 pub use write::Target;

@@ -14,6 +14,8 @@ pub struct Refusal {
     pub remedy: &'static str,
     /// Whether it may go through by itself when it is tried again.
     pub passing: bool,
+    /// Nothing was answered: it may have been done all the same.
+    pub unanswered: bool,
 }
 
 impl Refusal {
@@ -21,7 +23,7 @@ impl Refusal {
         let object = id.to_string();
         let kube::Error::Api(status) = error else {
             let message = "the cluster did not answer".to_owned();
-            return Self { object, message, remedy: "it is tried again", passing: true };
+            return Self { object, message, remedy: "it is tried again", passing: true, unanswered: true };
         };
         let said = &status.message;
         let terminating = said.contains("being terminated") || said.contains("is being deleted");
@@ -34,6 +36,6 @@ impl Refusal {
             413 => ("make the object smaller", false),
             _ => ("it is tried again", true),
         };
-        Self { object, message: said.clone(), remedy, passing }
+        Self { object, message: said.clone(), remedy, passing, unanswered: false }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 
-use crate::{Facts, Interest, Refusal, Sighting, Sightings, follow, watching};
+use crate::{Contact, Facts, Interest, Refusal, Sighting, Sightings, follow, watching};
 
 /// The field manager: Helm's own, so that Helm can take over without a conflict.
 const MANAGER: &str = "helm";
@@ -21,6 +21,7 @@ const MANAGER: &str = "helm";
 /// A cluster that extensions are installed on.
 pub struct Target {
     client: Client,
+    contact: Contact,
     facts: watch::Sender<Arc<Facts>>,
     sightings: Arc<Sightings>,
     watches: Mutex<Watches>,
@@ -45,20 +46,27 @@ struct Watches {
 
 impl Target {
     /// Learns what the cluster is.
-    pub async fn open(client: Client) -> kube::Result<Self> {
+    pub async fn open(client: Client, contact: Contact) -> kube::Result<Self> {
         let (facts, _) = watch::channel(Arc::new(Facts::gather(&client).await?));
         let mut watches = Watches::default();
+        watches.tasks.spawn(contact.clone().watch_over(client.clone()));
         watches.tasks.spawn(follow::nodes(client.clone(), facts.clone()));
         watches.tasks.spawn(follow::definitions(client.clone(), facts.clone()));
         watches.tasks.spawn(follow::storage_classes(client.clone(), facts.clone()));
         Ok(Self {
             client,
+            contact,
             facts,
             sightings: Arc::default(),
             watches: Mutex::new(watches),
             turns: Semaphore::new(AT_ONCE),
             changes: Arc::new(Semaphore::new(CHANGES)),
         })
+    }
+
+    /// Whether it answers.
+    pub fn contact(&self) -> &Contact {
+        &self.contact
     }
 
     /// What is known of its objects.
@@ -140,6 +148,7 @@ impl Target {
             message: format!("the cluster does not serve {} {}", id.gvk.api_version(), id.gvk.kind),
             remedy: "it is tried again",
             passing: true,
+            unanswered: false,
         })?;
         // By force: what a person changed by hand is put back, and says so in the drift it was found by.
         let params = PatchParams::apply(MANAGER).force();

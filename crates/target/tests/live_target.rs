@@ -9,15 +9,15 @@ use anyhow::{Context, Result, bail};
 use fitout_change::State;
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Owner as PlanOwner, transform};
-use fitout_target::{Disconnected, Interest, Owner, Target, connect};
+use fitout_target::{Disconnected, Guard, Interest, Owner, Target, connect};
 use fitout_testkit::{Cluster, Spec};
 use serde_json::{Value, json};
 
 static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(Spec::default()).unwrap());
 
 async fn target() -> Result<Target> {
-    let client = connect(&std::fs::read_to_string(CLUSTER.kubeconfig())?).await?;
-    Ok(Target::open(client).await?)
+    let (client, contact) = connect(&std::fs::read_to_string(CLUSTER.kubeconfig())?, Guard::default()).await?;
+    Ok(Target::open(client, contact).await?)
 }
 
 /// A config map as an extension brings it, placed and owned.
@@ -147,12 +147,14 @@ async fn each_way_of_not_connecting_has_its_reason() -> Result<()> {
         (kubeconfig.replace(&server, "https://127.77.251.1:6443"), "ConnectionRefused"),
     ];
     for (kubeconfig, expected) in rows {
-        let Err(error) = connect(&kubeconfig).await else { bail!("{expected}: it connected") };
+        let Err(error) = connect(&kubeconfig, Guard::default()).await else { bail!("{expected}: it connected") };
         assert_eq!(error.reason(), expected, "{error}");
     }
     other.freeze_api_server(0)?;
     let began = Instant::now();
-    let Err(error) = connect(&std::fs::read_to_string(other.kubeconfig())?).await else { bail!("it connected") };
+    let Err(error) = connect(&std::fs::read_to_string(other.kubeconfig())?, Guard::default()).await else {
+        bail!("it connected")
+    };
     assert!(matches!(error, Disconnected::TimedOut { .. }), "{error}");
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     Ok(())

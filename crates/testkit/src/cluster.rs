@@ -257,6 +257,22 @@ impl Cluster {
         Ok(())
     }
 
+    /// Starts another program, which ends with what is returned. What it prints is in `NAME.log`.
+    pub fn launch(&self, name: &str, command: &[String]) -> Result<Process> {
+        Process::start(&self.bed, name, command)
+    }
+
+    /// A token for a service account that may do everything, for who cannot bring a certificate.
+    pub fn admin_token(&self) -> Result<String> {
+        let kubectl = self.kubectl();
+        let account = "kube-system:testbed-admin";
+        kubectl.run(&["create", "serviceaccount", "testbed-admin", "--namespace=kube-system"])?;
+        let binding = ["create", "clusterrolebinding", "testbed-admin", "--clusterrole=cluster-admin"];
+        kubectl.run(&[&binding[..], &[&format!("--serviceaccount={account}")]].concat())?;
+        let token = kubectl.run(&["create", "token", "testbed-admin", "--namespace=kube-system", "--duration=24h"])?;
+        Ok(token.trim().to_owned())
+    }
+
     /// Lets it run when this program ends, to be found again by this name.
     pub fn keep(mut self, name: &str) -> Result<()> {
         self.bed.keep(name)?;

@@ -14,15 +14,11 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// Installs the hub's objects, starts it from this program, and registers the cluster it runs on with it: as `local`, in
 /// the organization `local`. A copy of the program is in the cluster's `bin`.
 pub fn start_hub(cluster: &mut Cluster, program: &Path) -> Result<()> {
-    let deploy = paths::checkout().join("deploy");
-    let kubectl = cluster.kubectl();
-    let apply = |path: &Path| kubectl.run(&["apply", "--server-side", "--filename", &path.to_string_lossy()]);
-    apply(&deploy.join("crds"))?;
-    kubectl.run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"])?;
-    apply(&deploy.join("hub"))?;
-    apply(&deploy.join("examples"))?;
+    let token = install_hub(cluster)?;
+    let examples = paths::checkout().join("deploy/examples");
+    cluster.kubectl().run(&["apply", "--server-side", "--filename", &examples.to_string_lossy()])?;
 
-    let kubeconfig = write_kubeconfig(cluster)?;
+    let kubeconfig = write_kubeconfig(cluster, &token)?;
     let installed = cluster.bed().dir().join("bin/fitout");
     fs::create_dir_all(cluster.bed().dir().join("bin"))?;
     // A copy: the next build must not pull the program away from under the hub.
@@ -32,12 +28,22 @@ pub fn start_hub(cluster: &mut Cluster, program: &Path) -> Result<()> {
     register(cluster)
 }
 
-/// A kubeconfig for the hub's service account.
-fn write_kubeconfig(cluster: &Cluster) -> Result<PathBuf> {
+/// Installs the kinds and the rights that the hub needs, and says the token of its service account.
+pub fn install_hub(cluster: &Cluster) -> Result<String> {
+    let deploy = paths::checkout().join("deploy");
+    let kubectl = cluster.kubectl();
+    let apply = |path: &Path| kubectl.run(&["apply", "--server-side", "--filename", &path.to_string_lossy()]);
+    apply(&deploy.join("crds"))?;
+    kubectl.run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"])?;
+    apply(&deploy.join("hub"))?;
     let create = ["create", "token", "fitout-hub", "--namespace=fitout-system", "--duration=8760h"];
-    let token = cluster.kubectl().run(&create)?;
+    Ok(kubectl.run(&create)?.trim().to_owned())
+}
+
+/// A kubeconfig for the hub's service account.
+fn write_kubeconfig(cluster: &Cluster, token: &str) -> Result<PathBuf> {
     let mut config: Value = serde_json::from_str(&fs::read_to_string(cluster.kubeconfig())?)?;
-    config["users"][0]["user"] = json!({ "token": token.trim() });
+    config["users"][0]["user"] = json!({ "token": token });
     let path = cluster.bed().dir().join("hub.kubeconfig");
     fs::write(&path, serde_json::to_string_pretty(&config)?)?;
     Ok(path)

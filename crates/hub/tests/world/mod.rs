@@ -10,6 +10,8 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 use fitout_hub::Options;
 use fitout_testkit::{Cluster, Spec, until};
+use kube::Config;
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::{Value, json};
 
 pub const LIMIT: Duration = Duration::from_secs(30);
@@ -77,12 +79,11 @@ impl World {
     }
 
     pub fn run_hub(&self) -> Result<()> {
-        let kubeconfig = fs::read_to_string(self.hub.kubeconfig())?;
-        let client = self.runtime.block_on(fitout_target::connect(&kubeconfig))?;
+        let kubeconfig = Kubeconfig::from_yaml(&fs::read_to_string(self.hub.kubeconfig())?)?;
+        let options = Options { history: 5, sweep_after: Duration::from_secs(1), lease: Duration::from_secs(2) };
         self.runtime.spawn(async move {
-            if let Err(error) =
-                fitout_hub::run(client, Options { history: 5, sweep_after: Duration::from_secs(1) }).await
-            {
+            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+            if let Err(error) = fitout_hub::run(config, options, std::future::pending()).await {
                 eprintln!("the hub ended: {error:#}");
             }
         });

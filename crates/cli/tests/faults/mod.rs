@@ -1,0 +1,153 @@
+//! A hub that runs as its own process and reaches everything through proxies, so that it can be killed and cut off.
+
+#![allow(clippy::unwrap_used, dead_code, unreachable_pub, missing_docs, reason = "shared by several test programs")]
+
+#[path = "../../../hub/tests/world/mod.rs"]
+pub mod world;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use fitout_testkit::{Asked, Cluster, Fate, Process, Proxy, Spec, install_hub, until};
+use serde_json::{Value, json};
+use world::{INSTANCES, LIMIT, apply, condition, make_node, object, write_catalog};
+
+pub struct Faults {
+    pub hub: Cluster,
+    pub hub_proxy: Proxy,
+    pub targets: Vec<Cluster>,
+    pub proxies: Vec<Proxy>,
+    kubeconfig: PathBuf,
+}
+
+/// The name that the cluster with this index is registered by.
+pub fn name_of(target: usize) -> String {
+    format!("c{target}")
+}
+
+impl Faults {
+    /// A hub that is installed and not running, and so many clusters that are registered with it.
+    pub fn start(targets: usize) -> Result<Self> {
+        let hub = Cluster::start(Spec::default())?;
+        let token = install_hub(&hub)?;
+        let hub_proxy = Proxy::start(&hub)?;
+        let kubeconfig = hub.bed().dir().join("proxy.kubeconfig");
+        fs::write(&kubeconfig, hub_proxy.kubeconfig(&token).to_string())?;
+        let mut faults = Self { hub, hub_proxy, targets: vec![], proxies: vec![], kubeconfig };
+        let catalog = faults.hub.bed().dir().join("catalog");
+        write_catalog(&catalog)?;
+        let source = json!({ "spec": { "source": { "directory": { "path": catalog } } } });
+        apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &source))?;
+        faults.organization("acme")?;
+        for index in 0..targets {
+            let target = Cluster::start(Spec::default())?;
+            make_node(&target)?;
+            let proxy = Proxy::start(&target)?;
+            faults.register("acme", &name_of(index), &proxy.kubeconfig(&target.admin_token()?))?;
+            faults.targets.push(target);
+            faults.proxies.push(proxy);
+        }
+        Ok(faults)
+    }
+
+    /// Makes an organization, with its namespace: the hub would do the same.
+    pub fn organization(&self, name: &str) -> Result<()> {
+        apply(&self.hub, &object("fitout.dev/v1alpha1", "Organization", "", name, &json!({ "spec": {} })))?;
+        let _hub = self.run_hub("org")?;
+        until("the organization's namespace", LIMIT, || {
+            self.hub.client().get(&format!("/api/v1/namespaces/org-{name}"))
+        })?;
+        Ok(())
+    }
+
+    pub fn register(&self, organization: &str, cluster: &str, kubeconfig: &Value) -> Result<()> {
+        let namespace = format!("org-{organization}");
+        let name = format!("{cluster}-kubeconfig");
+        let secret = json!({ "type": "fitout.dev/kubeconfig", "stringData": { "kubeconfig": kubeconfig.to_string() } });
+        apply(&self.hub, &object("v1", "Secret", &namespace, &name, &secret))?;
+        let spec = json!({ "spec": { "kubeconfigSecret": name } });
+        apply(&self.hub, &object("fitout.dev/v1alpha1", "Cluster", &namespace, cluster, &spec))
+    }
+
+    /// Starts a hub. It is killed when what is returned is dropped.
+    pub fn run_hub(&self, name: &str) -> Result<Process> {
+        self.run_hub_with(name, &["--lease=1s", "--sweep-after=1s", "--history=5"])
+    }
+
+    pub fn run_hub_with(&self, name: &str, flags: &[&str]) -> Result<Process> {
+        let kubeconfig = format!("KUBECONFIG={}", self.kubeconfig.display());
+        let command = [&["env", &kubeconfig, env!("CARGO_BIN_EXE_fitout"), "hub"], flags].concat();
+        self.hub.launch(name, &command.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    /// Wants an instance of the thing on a cluster.
+    pub fn want(&self, name: &str, target: usize, spec: &Value) -> Result<()> {
+        let mut whole = json!({
+            "cluster": name_of(target), "namespace": name, "releaseName": name,
+            "extension": { "name": "thing", "catalog": "local" },
+        });
+        whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+        let spec = json!({ "spec": whole });
+        apply(&self.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", name, &spec))
+    }
+
+    pub fn instance(&self, name: &str) -> Result<Option<Value>> {
+        self.hub.client().find(&format!("{INSTANCES}/{name}"))
+    }
+
+    /// Whether an instance is Ready at this revision, in its newest generation.
+    pub fn is_ready(&self, name: &str, revision: u32) -> Result<bool> {
+        let Some(instance) = self.instance(name)? else { return Ok(false) };
+        let seen = instance["status"]["observedGeneration"] == instance["metadata"]["generation"];
+        let at = instance["status"]["revision"] == revision;
+        Ok(seen && at && condition(&instance, "Ready")["status"] == "True")
+    }
+
+    pub fn until_ready(&self, name: &str, revision: u32, limit: Duration) -> Result<Duration> {
+        let began = Instant::now();
+        until(&format!("{name} is ready at revision {revision}"), limit, || {
+            if self.is_ready(name, revision)? { Ok(()) } else { Err(anyhow!("{:?}", self.instance(name)?)) }
+        })?;
+        Ok(began.elapsed())
+    }
+
+    /// From now on: the answer to the next write that is anything to a change is kept back, whoever it is to.
+    pub fn keep_back_next_write(&self) {
+        let armed = Arc::new(AtomicBool::new(true));
+        for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
+            let armed = Arc::clone(&armed);
+            proxy.decide(move |asked| {
+                if is_effect(asked) && armed.swap(false, Ordering::SeqCst) { Fate::KeepBack } else { Fate::Pass }
+            });
+        }
+    }
+
+    /// From now on: nothing is kept back.
+    pub fn let_pass(&self) {
+        for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
+            proxy.decide(|_| Fate::Pass);
+        }
+    }
+
+    /// What was kept back, if anything was within this time.
+    pub fn kept_back(&self, limit: Duration) -> Option<Asked> {
+        let deadline = Instant::now() + limit;
+        while Instant::now() < deadline {
+            for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
+                if let Some(asked) = proxy.kept_back(Duration::from_millis(10)) {
+                    return Some(asked);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Whether a request is a write of a change: not one that keeps the hub in office, nor an event, which nobody waits for.
+pub fn is_effect(asked: &Asked) -> bool {
+    asked.writes() && !asked.path.contains("/leases") && !asked.path.contains("/events")
+}

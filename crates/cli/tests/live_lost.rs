@@ -1,0 +1,205 @@
+//! Clusters and hubs that go silent in the middle of a change.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod faults;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow, ensure};
+use faults::world::{INSTANCES, LIMIT, condition};
+use faults::{Faults, is_effect};
+use fitout_testkit::{Fate, sample, until};
+use serde_json::{Value, json};
+
+/// How a server is lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Loss {
+    Killed,
+    Frozen,
+}
+
+/// How long it is away: the whole time only where there is time for it.
+fn away() -> Duration {
+    let all = sample((0..2).collect::<Vec<_>>(), 1).len() == 2;
+    Duration::from_secs(if all { 30 } else { 8 })
+}
+
+/// Waits until the first writes of the install were seen, and says so while the next one is under way.
+fn in_the_middle(faults: &Faults) -> Result<()> {
+    faults.proxies[0].decide({
+        let mut writes = 0;
+        move |asked| {
+            writes += u32::from(is_effect(asked));
+            if writes == 3 && is_effect(asked) { Fate::KeepBack } else { Fate::Pass }
+        }
+    });
+    faults.want("thing", 0, &json!({ "version": "1.x" }))?;
+    faults.proxies[0].kept_back(LIMIT).ok_or_else(|| anyhow!("the install never began"))?;
+    faults.proxies[0].decide(|_| Fate::Pass);
+    Ok(())
+}
+
+fn lose(how: Loss) -> Result<()> {
+    let mut faults = Faults::start(2)?;
+    let _hub = faults.run_hub("hub")?;
+    faults.want("other", 1, &json!({ "version": "1.x" }))?;
+    faults.until_ready("other", 1, LIMIT)?;
+    let before = faults.instance("other")?.unwrap();
+    in_the_middle(&faults)?;
+    match how {
+        Loss::Killed => faults.targets[0].kill_api_server(0),
+        Loss::Frozen => faults.targets[0].freeze_api_server(0)?,
+    }
+    let began = Instant::now();
+    until("the status names the cluster that is lost", Duration::from_secs(10), || {
+        let instance = faults.instance("thing")?.unwrap();
+        let message = condition(&instance, "Ready")["message"].as_str().unwrap_or_default().to_owned();
+        ensure!(message.starts_with("cluster c0: ") && message.contains("goes on when"), "{message}");
+        let cluster = faults.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/c0")?;
+        ensure!(condition(&cluster, "Connected")["status"] == "False", "{}", cluster["status"]);
+        Ok(())
+    })?;
+    let named = began.elapsed();
+    // Another cluster is nobody's concern.
+    faults.want("more", 1, &json!({ "version": "1.x" }))?;
+    faults.until_ready("more", 1, LIMIT)?;
+    std::thread::sleep(away().saturating_sub(began.elapsed()));
+    match how {
+        Loss::Killed => faults.targets[0].start_api_server(0)?,
+        Loss::Frozen => faults.targets[0].thaw_api_server(0)?,
+    }
+    let took = faults.until_ready("thing", 1, Duration::from_secs(5))?;
+    assert_eq!(faults.instance("other")?.unwrap()["status"], before["status"]);
+    eprintln!(
+        "  lost target, {how:?}: named after {:.1} s, done {:.1} s after its return",
+        named.as_secs_f32(),
+        took.as_secs_f32()
+    );
+    Ok(())
+}
+
+#[test]
+fn a_cluster_that_is_killed_is_named_and_its_work_ends_when_it_is_back() -> Result<()> {
+    lose(Loss::Killed)
+}
+
+#[test]
+fn a_cluster_that_is_frozen_is_named_and_its_work_ends_when_it_is_back() -> Result<()> {
+    lose(Loss::Frozen)
+}
+
+#[test]
+fn the_hubs_own_api_server_may_go_in_the_middle_of_an_install() -> Result<()> {
+    let mut faults = Faults::start(1)?;
+    let _hub = faults.run_hub("hub")?;
+    in_the_middle(&faults)?;
+    faults.hub.restart_api_server(0)?;
+    faults.until_ready("thing", 1, LIMIT)?;
+    let history = faults.targets[0].helm().run(&["history", "thing", "--namespace=thing", "--output=json"])?;
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&history)?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_frozen_leader_writes_nothing_when_it_thaws() -> Result<()> {
+    let faults = Faults::start(1)?;
+    let flags = ["--lease=15s", "--sweep-after=1s"];
+    let first = faults.run_hub_with("first", &flags)?;
+    faults.want("thing", 0, &json!({ "version": "1.x" }))?;
+    faults.until_ready("thing", 1, LIMIT)?;
+    let second = faults.run_hub_with("second", &flags)?;
+    let holder = || -> Result<String> {
+        let path = "/apis/coordination.k8s.io/v1/namespaces/fitout-system/leases/fitout-hub";
+        Ok(faults.hub.client().get(path)?["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned())
+    };
+    let leader = holder()?;
+    first.freeze()?;
+    // What is wanted while nobody leads is done by who comes next.
+    faults.want("thing", 0, &json!({ "version": "2.x" }))?;
+    let began = Instant::now();
+    until("the other takes over", Duration::from_secs(20), || {
+        let now = holder()?;
+        ensure!(now != leader, "{now} still leads");
+        Ok(())
+    })?;
+    let took = began.elapsed();
+    faults.until_ready("thing", 2, LIMIT)?;
+    let log = (faults.hub.audit().from_now()?, faults.targets[0].audit().from_now()?);
+    first.thaw()?;
+    until("the first hub has ended", LIMIT, || {
+        ensure!(!std::path::Path::new(&format!("/proc/{}/fd/0", first.id())).exists(), "it runs");
+        Ok(())
+    })?;
+    faults.want("thing", 0, &json!({ "version": "2.x", "values": { "size": 7 } }))?;
+    faults.until_ready("thing", 3, LIMIT)?;
+    let ours = |call: &fitout_testkit::Call| {
+        call.user_agent.contains("kube")
+            || call.user.username.contains("fitout-hub")
+            || call.user.username.contains("testbed-admin")
+    };
+    for log in [log.0, log.1] {
+        log.calls()?.writes().failed().only(ours).assert_none("a write failed");
+    }
+    let revisions = faults.hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
+    assert_eq!(revisions["items"].as_array().map(Vec::len), Some(3));
+    drop(second);
+    eprintln!("  lost hub: another took over after {:.1} s", took.as_secs_f32());
+    Ok(())
+}
+
+/// All that an organization had on its clusters is gone, and so is what the hub had of it.
+fn all_gone(faults: &Faults) -> Result<()> {
+    for kind in ["extensioninstances", "extensionrevisions", "clusters"] {
+        let left = faults.hub.client().get(&format!("/apis/fitout.dev/v1alpha1/namespaces/org-acme/{kind}"))?;
+        ensure!(left["items"] == json!([]), "{kind}: {}", left["items"]);
+    }
+    for target in &faults.targets {
+        ensure!(target.client().find("/api/v1/namespaces/thing/configmaps/kept")?.is_none(), "the target is not clean");
+        let records = target.client().get("/api/v1/secrets?labelSelector=owner%3Dhelm")?;
+        ensure!(records["items"] == json!([]), "{}", records["items"]);
+    }
+    let secrets = faults.hub.client().get("/api/v1/namespaces/fitout-system/secrets")?;
+    ensure!(secrets["items"] == json!([]), "{}", secrets["items"]);
+    Ok(())
+}
+
+#[test]
+fn whatever_is_deleted_ends_and_leaves_the_cluster_clean() -> Result<()> {
+    for (what, path) in [
+        ("the cluster", "/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/c0"),
+        ("the namespace", "/api/v1/namespaces/org-acme"),
+        ("the organization", "/apis/fitout.dev/v1alpha1/organizations/acme"),
+    ] {
+        let faults = Faults::start(1)?;
+        let _hub = faults.run_hub("hub")?;
+        faults.want("thing", 0, &json!({ "version": "1.x" }))?;
+        faults.until_ready("thing", 1, LIMIT)?;
+        faults.hub.client().delete(path)?;
+        until(&format!("{what} is deleted and all of it gone"), Duration::from_secs(60), || all_gone(&faults))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_cluster_that_never_comes_back_can_be_forgotten_by_name() -> Result<()> {
+    let mut faults = Faults::start(1)?;
+    let _hub = faults.run_hub("hub")?;
+    faults.want("thing", 0, &json!({ "version": "1.x" }))?;
+    faults.until_ready("thing", 1, LIMIT)?;
+    faults.targets[0].kill_api_server(0);
+    let cluster = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/c0";
+    faults.hub.client().delete(cluster)?;
+    until("the instance is being deleted", LIMIT, || {
+        let instance = faults.instance("thing")?.ok_or_else(|| anyhow!("it is gone without a word"))?;
+        ensure!(!instance["metadata"]["deletionTimestamp"].is_null(), "{}", instance["metadata"]);
+        Ok(())
+    })?;
+    let annotate = ["annotate", "clusters.fitout.dev", "c0", "--namespace=org-acme", "fitout.dev/forget=c0"];
+    faults.hub.kubectl().run(&annotate)?;
+    until("the cluster is forgotten", LIMIT, || {
+        ensure!(faults.hub.client().find(cluster)?.is_none(), "it is still registered");
+        ensure!(faults.hub.client().find(&format!("{INSTANCES}/thing"))?.is_none(), "the instance is still there");
+        Ok(())
+    })
+}

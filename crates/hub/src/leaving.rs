@@ -1,0 +1,129 @@
+//! A cluster that is no longer registered: its instances go first, and only then is it let go.
+
+use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision};
+use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::clusters::{Key, instances};
+use crate::session::FINALIZER;
+use crate::{Hub, kubeconfigs, status};
+
+/// Says by its value, the cluster's own name, that nothing on the cluster is to be cleaned up: it will not come back.
+const FORGET: &str = "fitout.dev/forget";
+
+/// Holds a cluster until its instances are gone.
+pub(crate) async fn hold(hub: &Hub, cluster: &Cluster) -> kube::Result<()> {
+    let held = cluster.finalizers().iter().any(|finalizer| finalizer == FINALIZER);
+    if held || cluster.metadata.deletion_timestamp.is_some() {
+        return Ok(());
+    }
+    set_finalizers(&api(hub, cluster), cluster, true).await
+}
+
+/// Whether somebody has said, by name, that the cluster will not come back.
+pub(crate) fn is_to_be_forgotten(cluster: &Cluster) -> bool {
+    let said = cluster.annotations().get(FORGET);
+    cluster.metadata.deletion_timestamp.is_some() && said.map(String::as_str) == Some(cluster.name_any().as_str())
+}
+
+/// Lets the instances of a cluster go as they are.
+pub(crate) async fn forget(hub: &Hub, cluster: &Cluster) -> kube::Result<()> {
+    let key = (cluster.namespace().unwrap_or_default(), cluster.name_any());
+    for instance in instances(hub, &key) {
+        forget_instance(hub, &instance).await?;
+    }
+    Ok(())
+}
+
+/// An instance whose cluster is not registered: nobody can do anything for it, and when it is to go, it goes.
+pub(crate) async fn without_cluster(hub: &Hub, instance: &ExtensionInstance) {
+    if instance.metadata.deletion_timestamp.is_none() {
+        let cluster = &instance.spec.cluster;
+        let sentence = format!("there is no cluster {cluster} in this organization; register it, or remove this");
+        return status::failed(hub, instance, &sentence).await;
+    }
+    if let Err(error) = forget_instance(hub, instance).await {
+        tracing::warn!(instance = instance.name_any(), %error, "let go");
+    }
+}
+
+async fn forget_instance(hub: &Hub, instance: &ExtensionInstance) -> kube::Result<()> {
+    remove_instance(hub, instance).await?;
+    for revision in hub.index.revisions.state() {
+        if revision.namespace() == instance.namespace() && revision.spec.instance == instance.name_any() {
+            remove_revision(hub, &revision).await?;
+        }
+    }
+    found(set_finalizers(&api(hub, instance), instance, false).await)
+}
+
+/// Takes a cluster that is being deleted one step further: its instances are to go; when they have, so does it. Says
+/// whether it is gone.
+pub(crate) async fn leave(hub: &Hub, key: &Key) -> bool {
+    let Some(cluster) = hub.index.cluster(&key.0, &key.1) else { return true };
+    if cluster.metadata.deletion_timestamp.is_none() {
+        return false;
+    }
+    let left = instances(hub, key);
+    for instance in left.iter().filter(|instance| instance.metadata.deletion_timestamp.is_none()) {
+        if let Err(error) = remove_instance(hub, instance).await {
+            tracing::warn!(instance = instance.name_any(), %error, "remove");
+        }
+    }
+    if !left.is_empty() {
+        return false;
+    }
+    let gone = async {
+        kubeconfigs::remove(hub, &cluster).await?;
+        found(set_finalizers(&api(hub, cluster.as_ref()), cluster.as_ref(), false).await)
+    };
+    match gone.await {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(cluster = key.1, %error, "let go");
+            false
+        }
+    }
+}
+
+async fn remove_instance(hub: &Hub, instance: &ExtensionInstance) -> kube::Result<()> {
+    found(api(hub, instance).delete(&instance.name_any(), &DeleteParams::default()).await.map(drop))
+}
+
+/// Removes a revision, which is held like the instance it is of: it is all that is known of what is on the cluster.
+pub(crate) async fn remove_revision(hub: &Hub, revision: &ExtensionRevision) -> kube::Result<()> {
+    let api = api(hub, revision);
+    found(set_finalizers(&api, revision, false).await)?;
+    found(api.delete(&revision.name_any(), &DeleteParams::default()).await.map(drop))
+}
+
+fn api<K>(hub: &Hub, object: &K) -> Api<K>
+where
+    K: Resource<Scope = k8s_openapi::NamespaceResourceScope, DynamicType = ()>,
+{
+    Api::namespaced(hub.client.clone(), &object.namespace().unwrap_or_default())
+}
+
+/// Holds an object, or lets it go.
+pub(crate) async fn set_finalizers<K>(api: &Api<K>, object: &K, hold: bool) -> kube::Result<()>
+where
+    K: Resource + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    let mut finalizers: Vec<String> =
+        object.finalizers().iter().filter(|finalizer| *finalizer != FINALIZER).cloned().collect();
+    if hold {
+        finalizers.push(FINALIZER.to_owned());
+    }
+    let patch = json!({ "metadata": { "finalizers": finalizers } });
+    api.patch(&object.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await.map(drop)
+}
+
+/// What is gone need not be removed.
+fn found(done: kube::Result<()>) -> kube::Result<()> {
+    match done {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        other => other,
+    }
+}

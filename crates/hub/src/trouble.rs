@@ -1,0 +1,65 @@
+//! When something goes wrong: what is known then, and when it is tried again.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+
+use fitout_target::Refusal;
+
+/// Something that did not work.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    /// What, for a person.
+    pub(crate) sentence: String,
+    /// Nobody knows whether it was done all the same.
+    pub(crate) unsure: bool,
+}
+
+impl Trouble {
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        let answered = |error: &kube::Error| matches!(error, kube::Error::Api(_));
+        let unsure = error.chain().any(|cause| {
+            cause.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.unanswered)
+                || cause.downcast_ref::<kube::Error>().is_some_and(|error| !answered(error))
+        });
+        Self { sentence: format!("{error:#}"), unsure }
+    }
+}
+
+/// How long until the next attempt: ever longer, and never quite the same, so that those who failed together do not come
+/// back together.
+#[derive(Debug)]
+pub(crate) struct Retry(Duration);
+
+const FIRST: Duration = Duration::from_millis(500);
+const LAST: Duration = Duration::from_mins(1);
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self(FIRST)
+    }
+}
+
+impl Retry {
+    /// The time to wait now.
+    pub(crate) fn pause(&mut self) -> Duration {
+        let pause = self.0;
+        self.0 = (pause * 2).min(LAST);
+        // A quarter less to a quarter more.
+        let chance = u32::try_from(RandomState::new().build_hasher().finish() % 500).unwrap_or(0);
+        pause * (750 + chance) / 1000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_a_limit_and_differ() {
+        let mut retry = Retry::default();
+        let pauses: Vec<Duration> = (0..12).map(|_| retry.pause()).collect();
+        assert!(pauses[0] >= FIRST * 3 / 4 && pauses[0] < FIRST * 5 / 4, "{pauses:?}");
+        assert!(pauses[11] >= LAST * 3 / 4 && pauses[11] < LAST * 5 / 4, "{pauses:?}");
+        assert_ne!(pauses[10], pauses[11]);
+    }
+}

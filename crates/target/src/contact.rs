@@ -1,0 +1,77 @@
+//! Whether a server answers, as the calls to it show.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+
+use crate::Disconnected;
+
+/// Word of whether a server answers. Every call tells; once one goes unanswered, the server is asked until it answers.
+#[derive(Clone, Debug)]
+pub struct Contact {
+    pub(crate) server: Arc<str>,
+    lost: watch::Sender<Option<Disconnected>>,
+    doubt: Arc<Notify>,
+}
+
+/// How often a server that does not answer is asked again.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// How long it has for the answer to a question that costs it nothing.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+impl Contact {
+    pub(crate) fn new(server: &str) -> Self {
+        Self { server: server.into(), lost: watch::channel(None).0, doubt: Arc::default() }
+    }
+
+    /// Why there is no contact, if there is none.
+    pub fn lost(&self) -> Option<Disconnected> {
+        self.lost.borrow().clone()
+    }
+
+    /// Waits until contact is lost, and says why.
+    pub async fn until_lost(&self) -> Disconnected {
+        let mut lost = self.lost.subscribe();
+        loop {
+            if let Some(reason) = lost.borrow_and_update().clone() {
+                return reason;
+            }
+            // The sender is ours: it does not end.
+            let _ = lost.changed().await;
+        }
+    }
+
+    /// Waits until there is contact.
+    pub async fn until_restored(&self) {
+        let _ = self.lost.subscribe().wait_for(Option::is_none).await;
+    }
+
+    /// A call takes longer than it should, or failed on the way.
+    pub(crate) fn doubt(&self) {
+        self.doubt.notify_one();
+    }
+
+    /// A call was answered, whatever the answer was.
+    pub(crate) fn answered(&self) {
+        self.lost.send_if_modified(|lost| lost.take().is_some());
+    }
+
+    /// Asks the server whenever there is doubt, until it answers. Somebody has to run it, or doubts stay doubts.
+    pub async fn watch_over(self, client: kube::Client) {
+        loop {
+            self.doubt.notified().await;
+            loop {
+                let reason = match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
+                    Ok(Ok(_) | Err(kube::Error::Api(_))) => break,
+                    Ok(Err(error)) => Disconnected::of(&self.server, &error),
+                    Err(_) => Disconnected::TimedOut { server: self.server.to_string() },
+                };
+                self.lost.send_if_modified(|lost| lost.replace(reason).is_none());
+                tokio::time::sleep(AGAIN).await;
+            }
+            self.answered();
+        }
+    }
+}

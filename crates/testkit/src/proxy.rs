@@ -1,0 +1,169 @@
+//! A server between a client and a cluster, which can lose requests and answers.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode, Uri, server};
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use crate::Cluster;
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is answered by the cluster.
+    Pass,
+    /// It never reaches the cluster: the answer is that there is no service.
+    Refuse,
+    /// It is carried out, and the answer is never given.
+    KeepBack,
+}
+
+/// A request, as far as its fate depends on it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The method.
+    pub method: String,
+    /// The path, with the query.
+    pub path: String,
+}
+
+impl Asked {
+    /// Whether it would change something.
+    pub fn writes(&self) -> bool {
+        !["GET", "HEAD", "OPTIONS"].contains(&self.method.as_str())
+    }
+}
+
+type Decide = Box<dyn FnMut(&Asked) -> Fate + Send>;
+type Body = BoxBody<Bytes, hyper::Error>;
+
+struct Shared {
+    decide: Mutex<Decide>,
+    kept_back: Sender<Asked>,
+    upstream: Client<HttpsConnector<HttpConnector>, Incoming>,
+    server: String,
+}
+
+/// A proxy in front of a cluster. Who goes through it has to bring a token: certificates end here.
+pub struct Proxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    kept_back: Mutex<Receiver<Asked>>,
+    /// Ends with everything that runs on it.
+    _runtime: Runtime,
+}
+
+impl Proxy {
+    /// Starts a proxy that lets everything pass.
+    pub fn start(cluster: &Cluster) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let (sender, receiver) = channel();
+        let connector = hyper_rustls::HttpsConnectorBuilder::new()
+            .with_tls_config(trust(cluster)?)
+            .https_only()
+            .enable_http1()
+            .build();
+        let shared = Arc::new(Shared {
+            decide: Mutex::new(Box::new(|_| Fate::Pass)),
+            kept_back: sender,
+            upstream: Client::builder(TokioExecutor::new()).build(connector),
+            server: cluster.client().server().to_owned(),
+        });
+        let host = cluster.bed().slot().loopback();
+        let listener = runtime.block_on(TcpListener::bind((host, 0))).with_context(|| format!("listen on {host}"))?;
+        let address = listener.local_addr()?;
+        runtime.spawn(accept(listener, Arc::clone(&shared)));
+        Ok(Self { address, shared, kept_back: Mutex::new(receiver), _runtime: runtime })
+    }
+
+    /// Decides from now on what becomes of requests.
+    pub fn decide(&self, decide: impl FnMut(&Asked) -> Fate + Send + 'static) {
+        *self.shared.decide.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(decide);
+    }
+
+    /// Waits for the next answer that is kept back, and says to what.
+    pub fn kept_back(&self, limit: Duration) -> Option<Asked> {
+        self.kept_back.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(limit).ok()
+    }
+
+    /// A kubeconfig for the bearer of a token.
+    pub fn kubeconfig(&self, token: &str) -> Value {
+        json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "proxy",
+            "contexts": [{ "name": "proxy", "context": { "cluster": "proxy", "user": "proxy" } }],
+            "clusters": [{ "name": "proxy", "cluster": { "server": format!("http://{}", self.address) } }],
+            "users": [{ "name": "proxy", "user": { "token": token } }],
+        })
+    }
+}
+
+/// Who is believed to be the cluster.
+fn trust(cluster: &Cluster) -> Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(cluster.bed().dir().join("pki/ca.crt"))?)?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((connection, _)) = listener.accept().await {
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| answer(Arc::clone(&shared), request));
+            // However a connection ends, it has ended.
+            let _ = server::conn::http1::Builder::new().serve_connection(TokioIo::new(connection), service).await;
+        });
+    }
+}
+
+async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    let path = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
+    let asked = Asked { method: request.method().to_string(), path };
+    let fate = (shared.decide.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
+    if fate == Fate::Refuse {
+        return Ok(gone("refused by the test"));
+    }
+    match format!("{}{}", shared.server, asked.path).parse::<Uri>() {
+        Ok(uri) => *request.uri_mut() = uri,
+        Err(error) => return Ok(gone(&error.to_string())),
+    }
+    let answered = shared.upstream.request(request).await;
+    if fate == Fate::KeepBack {
+        // Once the whole answer is here, the request was certainly carried out.
+        if let Ok(answer) = answered {
+            let _ = answer.into_body().collect().await;
+        }
+        let _ = shared.kept_back.send(asked);
+        return std::future::pending().await;
+    }
+    Ok(match answered {
+        Ok(answer) => answer.map(BodyExt::boxed),
+        Err(error) => gone(&error.to_string()),
+    })
+}
+
+fn gone(why: &str) -> Response<Body> {
+    let body = Full::new(Bytes::from(why.to_owned())).map_err(|never| match never {}).boxed();
+    let mut answer = Response::new(body);
+    *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    answer
+}
