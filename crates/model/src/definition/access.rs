@@ -35,7 +35,7 @@ pub struct AccessRule {
     pub namespaces: Vec<String>,
 }
 
-fn rights_are_to_something() -> Rule {
+pub(super) fn rights_are_to_something() -> Rule {
     Rule::new(
         "has(self.resources) != has(self.nonResourceURLs)",
         "a rule names either 'resources' or 'nonResourceURLs'",

@@ -32,7 +32,7 @@ impl Definition {
 }
 
 /// The fields of which a definition has one.
-const ENGINES: [&str; 4] = ["helm", "manifests", "olm", "runtime"];
+pub(super) const ENGINES: [&str; 4] = ["helm", "manifests", "olm", "runtime"];
 
 pub(super) fn exactly_one() -> Rule {
     rules::exactly_one(&ENGINES, "a definition has exactly one engine: helm, manifests, olm or runtime")

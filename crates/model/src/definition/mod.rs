@@ -4,6 +4,7 @@
 //! the same type.
 
 mod access;
+mod checks;
 mod engine;
 mod parse;
 mod relations;

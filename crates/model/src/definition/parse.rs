@@ -8,7 +8,8 @@ use crate::{Problem, nearest};
 const API_VERSION: &str = "fitout.dev/v1alpha1";
 const KIND: &str = "ExtensionDefinition";
 
-/// Reads a definition from its document, strictly: an unknown field is a problem, with a suggestion.
+/// Reads a definition from its document, strictly: an unknown field is a problem, with a suggestion, and so is whatever
+/// the API server would refuse.
 pub fn parse_definition(document: &Value) -> Result<Definition, Problem> {
     for (field, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
         if document[field] != expected {
@@ -20,13 +21,7 @@ pub fn parse_definition(document: &Value) -> Result<Definition, Problem> {
     if document["spec"].is_null() {
         return Err(missing("spec"));
     }
-    let definition: Definition =
-        serde_path_to_error::deserialize(&document["spec"]).map_err(|error| from_serde(&error))?;
-    if definition.engine().is_none() {
-        let hint = Some("add `manifests: { path: … }`".to_owned());
-        return Err(Problem { field: "spec".to_owned(), message: "no engine is named".to_owned(), hint });
-    }
-    Ok(definition)
+    serde_path_to_error::deserialize(&document["spec"]).map_err(|error| from_serde(&error))
 }
 
 fn missing(field: &str) -> Problem {
@@ -181,6 +176,8 @@ mod tests {
                 "spec.roles[0].rules[0].colour",
                 "take it out",
             ),
+            // It is also without an engine, but that is not what went wrong.
+            (json!({ "manifests": null, "manifest": { "path": "m" } }), "spec.manifest", "did you mean `manifests`?"),
         ];
         for (fields, field, hint) in rows {
             assert_eq!(problem(&with(&fields)), format!("{field}: there is no such field; {hint}"));
@@ -201,6 +198,38 @@ mod tests {
         ];
         for (document, expected) in rows {
             assert_eq!(problem(&document), expected);
+        }
+    }
+
+    #[test]
+    fn what_the_api_server_would_refuse_is_refused_in_the_same_words() {
+        let rows = [
+            (json!({ "extension": "The Web" }), "spec.extension: the name of an extension has lowercase letters"),
+            (json!({ "version": "1.2" }), "spec.version: a version has three numbers, as SemVer asks for"),
+            (json!({ "kubernetes": "latest" }), "spec.kubernetes: a range of versions is expected"),
+            (json!({ "upgradeFrom": "> 1 and < 2" }), "spec.upgradeFrom: a range of versions is expected"),
+            (json!({ "dependencies": [{ "name": "a", "version": "" }] }), "spec.dependencies[0].version: a range of"),
+            (json!({ "platform": ">=0.1" }), "spec: 'platform' is for native extensions"),
+            (json!({ "logo": "/etc/passwd" }), "spec.logo: a file is named by its path within"),
+            (json!({ "manifests": { "path": "m/.." } }), "spec.manifests.path: a file is named by its path within"),
+            (json!({ "helm": { "chart": "web" } }), "spec: a definition has exactly one engine"),
+            (json!({ "manifests": null }), "spec: a definition has exactly one engine"),
+            (json!({ "images": ["web:v1"] }), "spec.images: an image is named with its digest"),
+            (
+                json!({ "requirements": { "internetAccess": { "to": "Hosts", "hosts": [] } } }),
+                "spec.requirements.internetAccess: 'hosts' is given when, and only when, 'to' is Hosts",
+            ),
+            (
+                json!({ "requirements": { "grants": [{ "verbs": ["get"] }] } }),
+                "spec.requirements.grants[0]: a rule names either 'resources' or 'nonResourceURLs'",
+            ),
+            (json!({ "summary": "a".repeat(513) }), "spec.summary: it has 513 characters, and 512 is the limit"),
+            (json!({ "suggests": vec!["a"; 65] }), "spec.suggests: it has 65 entries, and 64 is the limit"),
+            (json!({ "manifests": { "path": "" } }), "spec.manifests.path: it is empty; fill it in"),
+        ];
+        for (fields, expected) in rows {
+            let said = problem(&with(&fields));
+            assert!(said.starts_with(expected), "{said}");
         }
     }
 

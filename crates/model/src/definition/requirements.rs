@@ -62,7 +62,7 @@ pub struct InternetAccess {
     pub hosts: Vec<String>,
 }
 
-fn hosts_go_with_reach() -> Rule {
+pub(super) fn hosts_go_with_reach() -> Rule {
     Rule::new(
         "(self.to == 'Hosts') == (has(self.hosts) && size(self.hosts) > 0)",
         "'hosts' is given when, and only when, 'to' is Hosts",

@@ -1,4 +1,4 @@
-//! A document held against its schema: which fields there are.
+//! A document held against its schema: which fields there are, how much of each there may be, and which rules hold.
 //!
 //! Types are not looked at: whoever reads the document into a type finds out about those.
 
@@ -9,6 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::Definition;
+use super::checks::holds;
 use crate::{Problem, nearest};
 
 /// Of a document with a definition. What else is in its metadata is not ours to say.
@@ -28,6 +29,7 @@ pub(super) fn check(document: &Value) -> Result<(), Problem> {
     check_field("", document, &DOCUMENT)
 }
 
+/// What is inside comes first: a field that is misspelt says more than a rule that misses it.
 fn check_field(field: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
     // To the API server, null is absent.
     if value.is_null() {
@@ -47,11 +49,39 @@ fn check_field(field: &str, value: &Value, schema: &Value) -> Result<(), Problem
             check_field(&format!("{field}[{index}]"), value, schema)?;
         }
     }
-    Ok(())
+    check_size(field, value, schema)?;
+    check_rules(field, value, schema)
 }
 
 fn unknown<'a>(field: String, name: &str, known: impl Iterator<Item = &'a String>) -> Problem {
     let meant = nearest(name, known.map(String::as_str));
     let hint = meant.map_or_else(|| "take it out".to_owned(), |meant| format!("did you mean `{meant}`?"));
     Problem { field, message: "there is no such field".to_owned(), hint: Some(hint) }
+}
+
+fn check_size(field: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
+    let (size, least, most, what) = match value {
+        Value::String(text) => (text.chars().count(), "minLength", "maxLength", "characters"),
+        Value::Array(values) => (values.len(), "minItems", "maxItems", "entries"),
+        _ => return Ok(()),
+    };
+    let bound = |name: &str| schema[name].as_u64().and_then(|bound| usize::try_from(bound).ok());
+    let problem =
+        |message: String, hint: &str| Err(Problem { field: field.to_owned(), message, hint: Some(hint.to_owned()) });
+    match (bound(least), bound(most)) {
+        (Some(least), _) if size < least => problem("it is empty".to_owned(), "fill it in"),
+        (_, Some(most)) if size > most => {
+            problem(format!("it has {size} {what}, and {most} is the limit"), "shorten it")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_rules(field: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
+    let rules = schema["x-kubernetes-validations"].as_array().into_iter().flatten();
+    let mut broken = rules.filter(|rule| rule["rule"].as_str().is_some_and(|rule| !holds(rule, value)));
+    broken.next().map_or(Ok(()), |rule| {
+        let message = rule["message"].as_str().unwrap_or_default().to_owned();
+        Err(Problem { field: field.to_owned(), message, hint: None })
+    })
 }
