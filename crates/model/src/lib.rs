@@ -15,7 +15,7 @@ pub use definition::{
     AccessRule, Conflict, Definition, Dependency, Engine, Helm, InternetAccess, Lifecycle, Link, Manifests, Olm, Reach,
     Requirements, Role, Runtime, Webhook, WebhookKind, WebhookRule, parse_definition,
 };
-pub use digest::Digest;
+pub use digest::{Digest, hex};
 pub use free_form::FreeForm;
 pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
