@@ -91,13 +91,14 @@ fn range_pattern() -> String {
     format!("^ *{one}(( +- +| *[|][|] *| *, *| +){one})* *$")
 }
 
-/// For one exact version.
+/// For one exact version. Its numbers have no more digits than 64 bits are sure to hold, for they are read as such.
 pub fn semver() -> Rule {
-    let number = "(0|[1-9][0-9]*)";
-    let identifier = format!("({number}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)");
+    let number = "(0|[1-9][0-9]{0,18})";
+    let identifier = "(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)";
+    let build = "[0-9A-Za-z-]+";
     Rule::new(
         format!(
-            "self.matches('^{number}[.]{number}[.]{number}(-{identifier}([.]{identifier})*)?([+][0-9A-Za-z.-]+)?$')"
+            "self.matches('^{number}[.]{number}[.]{number}(-{identifier}([.]{identifier})*)?([+]{build}([.]{build})*)?$')"
         ),
         "a version has three numbers, as SemVer asks for: such as 1.21.2 or 2.0.0-rc.1, without a leading 'v'",
     )

@@ -20,7 +20,7 @@ static CHECKS: LazyLock<BTreeMap<String, Check>> = LazyLock::new(|| {
     let checks: [(Rule, Check); 13] = [
         (rules::label("", 63), |name| each(name, is_name)),
         (rules::labels("", 63), |names| each(names, is_name)),
-        (rules::semver(), |version| each(version, |text| Version::parse(text).is_ok())),
+        (rules::semver(), |version| each(version, is_version)),
         (rules::range(), |range| each(range, is_range)),
         (rules::digest(), |digest| each(digest, is_digest)),
         (rules::image(), |image| each(image, is_image)),
@@ -59,6 +59,13 @@ fn is_name(text: &str) -> bool {
 fn is_label(text: &str) -> bool {
     let ends = !text.is_empty() && !text.starts_with('-') && !text.ends_with('-');
     ends && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+/// The API server counts digits: it lets no number of twenty pass, though some of them fit.
+fn is_version(text: &str) -> bool {
+    let short =
+        |version: Version| [version.major, version.minor, version.patch].iter().all(|part| *part < 10_u64.pow(19));
+    Version::parse(text).is_ok_and(short)
 }
 
 /// Go takes any space between comparisons, our API server only blanks.
@@ -121,7 +128,7 @@ mod tests {
         let (digest, long) = (format!("sha256:{}", "0a".repeat(32)), "a".repeat(64));
         let rows = [
             (rules::label("", 63), vec!["a", "a-1"], vec!["", "-a", "a-", "A", "a.b", "ä", &long]),
-            (rules::semver(), vec!["1.2.3", "1.0.0-rc.1+b"], vec!["1.2", "v1.2.3", "01.2.3", "1.2.3-"]),
+            (rules::semver(), vec!["1.2.3", "1.0.0-rc.1+b"], vec!["1.2", "v1.2.3", "01.2.3", "1.2.3-", "1.0.0+a..b"]),
             (rules::range(), vec![">=1.33 <1.37", "1.x || ^2", "1 - 2"], vec!["", "latest", ">=1 and <2", ">=1\n<2"]),
             (rules::digest(), vec![&digest], vec!["", "sha256:0a", "sha512:0a", &digest[7..]]),
             (rules::file(), vec!["a", "a/..b", "a.."], vec!["/a", "..", "a/../b", "a/.."]),
