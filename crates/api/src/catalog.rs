@@ -1,7 +1,7 @@
 //! `Catalog`: where definitions come from.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,9 +39,9 @@ pub struct CatalogSpec {
 }
 
 /// Where definitions are: exactly one kind of source.
-#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = rules::exactly_one(&["directory"], "a catalog has exactly one source: directory"))]
+#[schemars(transform = rules::exactly_one(&["directory"], "a catalog has exactly one source: directory"))]
 pub struct CatalogSource {
     /// A directory that the hub can read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,22 +49,20 @@ pub struct CatalogSource {
 }
 
 /// A directory: one that is part of Fitout, or one on the hub's disk.
-#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = rules::exactly_one(
+#[schemars(transform = rules::exactly_one(
     &["embedded", "path"],
     "a directory is named by exactly one of 'embedded' (a catalog that comes with Fitout) and 'path' (on the hub's disk)",
 ))]
 pub struct DirectorySource {
     /// The name of a catalog that comes with Fitout, such as `community`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("an embedded catalog", 63))]
+    #[schemars(length(max = 253), transform = rules::label("an embedded catalog", 63))]
     pub embedded: Option<String>,
     /// The path of a directory on the hub's disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 1024))]
-    #[x_kube(validation = rules::absolute_path())]
+    #[schemars(length(max = 1024), transform = rules::absolute_path())]
     pub path: Option<String>,
 }
 

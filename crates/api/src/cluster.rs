@@ -1,14 +1,14 @@
 //! `Cluster`: a target.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{conditions, is_false, rules};
+use crate::{conditions, rules};
 
 /// How to reach a cluster, and what its owner allows. What it is like, its labels say.
-#[derive(CustomResource, KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
@@ -33,24 +33,21 @@ use crate::{conditions, is_false, rules};
 #[serde(rename_all = "camelCase")]
 pub struct ClusterSpec {
     /// The secret of type `fitout.dev/kubeconfig`, in the same namespace, with the way in.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("a kubeconfig secret", 63))]
+    #[schemars(length(max = 253), transform = rules::label("a kubeconfig secret", 63))]
     pub kubeconfig_secret: String,
     /// Whether its owner has accepted privileged workloads and workloads in kube-system. This voids the warranty.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rooted: bool,
     /// Whether it cannot reach the internet: images then come from the hub's registry.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub airgapped: bool,
     /// The Kubernetes version it is to be upgraded to next. Nothing is moved for it; the status says what would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::kubernetes_version())]
+    #[schemars(length(max = 128), transform = rules::kubernetes_version())]
     pub planned_version: Option<String>,
     /// The members of the organization whose SSH keys are delivered to it, for extensions that ask for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 512), inner(length(min = 1, max = 253)))]
-    #[x_kube(merge_strategy = ListMerge::Set)]
+    #[schemars(length(max = 512), inner(length(min = 1, max = 253)), extend("x-kubernetes-list-type" = "set"))]
     pub users: Vec<String>,
 }
 

@@ -1,15 +1,15 @@
 //! `ExtensionDefinition`: all that one version of an extension declares.
 
+use fitout_model::Definition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::core::Rule;
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AccessRule, FreeForm, Helm, Manifests, Olm, Requirements, Runtime, conditions, is_false, rules, schema};
+use crate::conditions;
 
 /// One version of an extension. It never changes: what was read once is what it is.
-#[derive(CustomResource, KubeSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
@@ -29,225 +29,8 @@ use crate::{AccessRule, FreeForm, Helm, Manifests, Olm, Requirements, Runtime, c
     printcolumn(name = "Status", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].message"#),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
 )]
-#[serde(rename_all = "camelCase")]
-#[x_kube(
-    validation = rules::fixed("a definition never changes: apply another with a new version and a new name"),
-    validation = rules::exactly_one(
-        &["helm", "manifests", "olm", "runtime"],
-        "a definition has exactly one engine: helm, manifests, olm or runtime",
-    ),
-    validation = platform_is_for_native_extensions(),
-)]
-pub struct ExtensionDefinitionSpec {
-    /// The extension this is a version of.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("an extension", 63))]
-    pub extension: String,
-    /// The version, three numbers and perhaps a pre-release, such as 1.21.2.
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::semver())]
-    pub version: String,
-    /// The versions that this one may replace in place; absent: those of the same major version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    #[x_kube(validation = rules::range())]
-    pub upgrade_from: Option<String>,
-    /// The version of what it installs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    pub app_version: Option<String>,
-    /// What people call it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    pub display_name: Option<String>,
-    /// What it is for, in a line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    pub summary: Option<String>,
-    /// Who publishes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    pub publisher: Option<String>,
-    /// The file with its logo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    #[x_kube(validation = rules::file())]
-    pub logo: Option<String>,
-    /// The file that describes it at length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    #[x_kube(validation = rules::file())]
-    pub description: Option<String>,
-    /// Its licence, as an SPDX expression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    pub license: Option<String>,
-    /// Where to read more.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32))]
-    pub links: Vec<Link>,
-    /// What it is found under.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32), inner(length(max = 64)))]
-    pub categories: Vec<String>,
-    /// The file that says what is new.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    #[x_kube(validation = rules::file())]
-    pub changelog: Option<String>,
-    /// Whose versions its life is tied to.
-    #[serde(default)]
-    pub lifecycle: Lifecycle,
-    /// The Kubernetes versions it is made for; absent: any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    #[x_kube(validation = rules::range())]
-    pub kubernetes: Option<String>,
-    /// The platform versions that a native extension belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    #[x_kube(validation = rules::range())]
-    pub platform: Option<String>,
-    /// Whether a cluster has at most one of it; absent: yes when it has CRDs or fixed cluster-wide names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub singleton: Option<bool>,
-    /// Whether it may be installed before the cluster has a node that is ready, as a network must be.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub bootstrap: bool,
-    /// What it needs, for a person to approve; absent: nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requirements: Option<Requirements>,
-    /// What has to be there, and healthy, before it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64))]
-    pub dependencies: Vec<Dependency>,
-    /// Capabilities that others may depend on instead of on its name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64), inner(length(max = 128)))]
-    pub provides: Vec<String>,
-    /// What must not be on the same cluster.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64))]
-    pub conflicts: Vec<Conflict>,
-    /// Extensions that go well with it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64), inner(length(max = 128)))]
-    pub suggests: Vec<String>,
-    /// The file with the JSON Schema of its values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    #[x_kube(validation = rules::file())]
-    pub parameters: Option<String>,
-    /// The custom resource through which it is configured, where that is not done by `parameters`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::free_form")]
-    pub configuration: Option<FreeForm>,
-    /// It is a Helm chart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub helm: Option<Helm>,
-    /// It is plain manifests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub manifests: Option<Manifests>,
-    /// It is a package of the Operator Lifecycle Manager.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub olm: Option<Olm>,
-    /// It is made by a program of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runtime: Option<Runtime>,
-    /// Custom resources to create once its operator is there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(schema_with = "schema::free_forms")]
-    pub operands: Vec<FreeForm>,
-    /// All images it may pull, each with its digest.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 256), inner(length(max = 512)))]
-    #[x_kube(validation = rules::images())]
-    pub images: Vec<String>,
-    /// Roles that can be given to people.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32))]
-    pub roles: Vec<Role>,
-    /// What the console lists of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::free_form")]
-    pub menu: Option<FreeForm>,
-    /// What the console shows of it beyond lists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::free_form")]
-    pub pages: Option<FreeForm>,
-}
-
-fn platform_is_for_native_extensions() -> Rule {
-    Rule::new("!has(self.platform) || self.lifecycle == 'Native'")
-        .message("'platform' is for native extensions: set 'lifecycle' to Native, or leave 'platform' out")
-}
-
-/// Whose versions an extension's life is tied to.
-#[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Lifecycle {
-    /// Kubernetes' and its own.
-    #[default]
-    External,
-    /// The platform's.
-    Native,
-}
-
-/// Where to read more.
-#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
-    /// What is there.
-    #[schemars(length(min = 1, max = 128))]
-    pub name: String,
-    /// Its address.
-    #[schemars(length(min = 1, max = 1024))]
-    pub url: String,
-}
-
-/// Something that has to be there first.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dependency {
-    /// The name of an extension, or a capability that an extension provides.
-    #[schemars(length(min = 1, max = 128))]
-    pub name: String,
-    /// Which of its versions will do; absent: any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    #[x_kube(validation = rules::range())]
-    pub version: Option<String>,
-    /// Whether it may be missing. When it is there, it still comes first.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub optional: bool,
-}
-
-/// Something that must not be there.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conflict {
-    /// The name of an extension, or a capability that an extension provides.
-    #[schemars(length(min = 1, max = 128))]
-    pub name: String,
-    /// Which of its versions are in the way; absent: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    #[x_kube(validation = rules::range())]
-    pub version: Option<String>,
-}
-
-/// A role that can be given to people.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Role {
-    /// Its name.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("a role", 63))]
-    pub name: String,
-    /// What people call it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    pub display_name: Option<String>,
-    /// The rights that come with it.
-    #[schemars(length(min = 1, max = 128))]
-    pub rules: Vec<AccessRule>,
-}
+#[serde(transparent)]
+pub struct ExtensionDefinitionSpec(pub Definition);
 
 /// What the hub says about a definition.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

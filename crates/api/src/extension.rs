@@ -1,15 +1,15 @@
 //! `Extension`: one extension of one catalog, as the hub found it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::core::Rule;
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{conditions, is_false, rules};
+use crate::conditions;
+use crate::rules::{self, Rule};
 
 /// What a catalog says of one of its extensions. The hub writes this; people read it.
-#[derive(CustomResource, KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
@@ -34,12 +34,10 @@ use crate::{conditions, is_false, rules};
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionSpec {
     /// The catalog that offers it.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("a catalog", 63))]
+    #[schemars(length(max = 253), transform = rules::label("a catalog", 63))]
     pub catalog: String,
     /// The extension's name in the catalog.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("an extension", 63))]
+    #[schemars(length(max = 253), transform = rules::label("an extension", 63))]
     pub extension: String,
     /// What people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,35 +61,33 @@ pub struct ExtensionSpec {
     pub versions: Vec<ExtensionVersion>,
 }
 
-fn name_is_made_of_its_parts() -> Rule {
-    Rule::new("self.metadata.name == self.spec.catalog + '.' + self.spec.extension")
-        .message("the name of an Extension is CATALOG.EXTENSION, made of its spec.catalog and spec.extension")
-        .field_path(rules::OBJECT_NAME)
+fn name_is_made_of_its_parts() -> kube::core::Rule {
+    rules::of_name(&Rule::new(
+        "self.metadata.name == self.spec.catalog + '.' + self.spec.extension",
+        "the name of an Extension is CATALOG.EXTENSION, made of its spec.catalog and spec.extension",
+    ))
 }
 
 /// One version, with as much as it takes to choose among them.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionVersion {
     /// The version.
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::semver())]
+    #[schemars(length(max = 128), transform = rules::semver())]
     pub version: String,
     /// The Kubernetes versions it is made for; absent: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    #[x_kube(validation = rules::range())]
+    #[schemars(length(max = 256), transform = rules::range())]
     pub kubernetes: Option<String>,
     /// The digest of its definition.
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::digest())]
+    #[schemars(length(max = 128), transform = rules::digest())]
     pub digest: String,
     /// The version of what it installs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub app_version: Option<String>,
     /// Whether it should no longer be chosen. What is installed stays.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
 }
 

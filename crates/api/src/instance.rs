@@ -1,15 +1,16 @@
 //! `ExtensionInstance`: one extension, wanted on one cluster.
 
+use fitout_model::free_form;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use kube::core::Rule;
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, FreeForm, Outcome, conditions, rules, schema};
+use crate::rules::{self, Rule};
+use crate::{Action, FreeForm, Outcome, conditions};
 
 /// What is wanted.
-#[derive(CustomResource, KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
@@ -37,40 +38,38 @@ use crate::{Action, FreeForm, Outcome, conditions, rules, schema};
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = release_name_is_fixed())]
+#[schemars(transform = release_name_is_fixed())]
 pub struct ExtensionInstanceSpec {
     /// The cluster it is wanted on, in the same namespace. It cannot be changed.
-    #[schemars(length(max = 253))]
-    #[x_kube(
-        validation = rules::label("a cluster", 63),
-        validation = rules::fixed("the cluster of an instance cannot be changed: make another instance for the other cluster"),
+    #[schemars(
+        length(max = 253),
+        transform = rules::label("a cluster", 63),
+        transform = rules::fixed("the cluster of an instance cannot be changed: make another instance for the other cluster"),
     )]
     pub cluster: String,
     /// The extension that is wanted. It cannot be changed.
-    #[x_kube(
-        validation = rules::fixed("the extension of an instance cannot be changed: make another instance for the other extension"),
+    #[schemars(
+        transform = rules::fixed("the extension of an instance cannot be changed: make another instance for the other extension"),
     )]
     pub extension: ExtensionReference,
     /// The name of the Helm release; absent: the extension's name. It cannot be changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("a release", 53))]
+    #[schemars(length(max = 253), transform = rules::label("a release", 53))]
     pub release_name: Option<String>,
     /// The namespace on the cluster. It cannot be changed.
-    #[schemars(length(max = 253))]
-    #[x_kube(
-        validation = rules::label("a namespace", 63),
-        validation = rules::fixed("the namespace of an instance cannot be changed: make another instance, and delete this one"),
+    #[schemars(
+        length(max = 253),
+        transform = rules::label("a namespace", 63),
+        transform = rules::fixed("the namespace of an instance cannot be changed: make another instance, and delete this one"),
     )]
     pub namespace: String,
     /// The range of versions that will do; absent: whatever fits the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    #[x_kube(validation = rules::range())]
+    #[schemars(length(max = 256), transform = rules::range())]
     pub version: Option<String>,
     /// Values that come after all others. Maps merge, lists replace, null deletes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::free_form")]
+    #[schemars(schema_with = "free_form::object")]
     pub values: Option<FreeForm>,
     /// Values from secrets, in their order; those in `values` come after them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,9 +90,8 @@ pub struct ExtensionInstanceSpec {
 /// What counts is the name that is used: the default may be written out later, and taken away again.
 fn release_name_is_fixed() -> Rule {
     let name = |of: &str| format!("(has({of}.releaseName) ? {of}.releaseName : {of}.extension.name)");
-    Rule::new(format!("{} == {}", name("self"), name("oldSelf")))
-        .message("the release name of an instance cannot be changed: make another instance, and delete this one")
-        .field_path(".releaseName")
+    let sentence = "the release name of an instance cannot be changed: make another instance, and delete this one";
+    Rule::new(format!("{} == {}", name("self"), name("oldSelf")), sentence).at(".releaseName")
 }
 
 impl ExtensionInstanceSpec {
@@ -104,16 +102,14 @@ impl ExtensionInstanceSpec {
 }
 
 /// Which extension, and of which catalog.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionReference {
     /// The extension's name. The release has this name too, unless it is given another.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("an extension", 63))]
+    #[schemars(length(max = 253), transform = rules::label("an extension", 63))]
     pub name: String,
     /// The catalog's name.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("a catalog", 63))]
+    #[schemars(length(max = 253), transform = rules::label("a catalog", 63))]
     pub catalog: String,
     /// Whose catalog it is.
     #[serde(default)]
@@ -150,15 +146,14 @@ pub struct SecretKeyReference {
 }
 
 /// When an instance moves to another version.
-#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upgrade {
     /// What makes it move.
     #[serde(default)]
     pub policy: Policy,
     /// When it may move, such as `Sat 02:00-05:00 Europe/Amsterdam`; absent: at any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::window())]
+    #[schemars(length(max = 128), transform = rules::window())]
     pub window: Option<String>,
 }
 

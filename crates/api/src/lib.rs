@@ -10,12 +10,10 @@ mod catalog;
 mod cluster;
 pub mod conditions;
 mod definition;
-mod engine;
 mod extension;
 mod instance;
 mod organization;
 pub mod reasons;
-mod requirements;
 mod revision;
 mod rules;
 mod schema;
@@ -25,18 +23,14 @@ use kube::CustomResourceExt;
 
 pub use catalog::{Catalog, CatalogSource, CatalogSpec, CatalogStatus, DirectorySource};
 pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Nodes};
-pub use definition::{
-    Conflict, Dependency, ExtensionDefinition, ExtensionDefinitionSpec, ExtensionDefinitionStatus, Lifecycle, Link,
-    Role,
-};
-pub use engine::{Helm, Manifests, Olm, Runtime};
+pub use definition::{ExtensionDefinition, ExtensionDefinitionSpec, ExtensionDefinitionStatus};
 pub use extension::{Extension, ExtensionSpec, ExtensionStatus, ExtensionVersion};
+pub use fitout_model::FreeForm;
 pub use instance::{
     ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference, ObjectCount, Policy,
     RevisionSummary, Scope, SecretKeyReference, Step, Unhealthy, Upgrade, ValuesSource,
 };
 pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
-pub use requirements::{AccessRule, InternetAccess, Reach, Requirements, Webhook, WebhookKind, WebhookRule};
 pub use revision::{Action, ExtensionRevision, ExtensionRevisionSpec, ExtensionRevisionStatus, ObjectName, Outcome};
 
 /// The API group of all kinds.
@@ -47,9 +41,6 @@ pub const VERSION: &str = "v1alpha1";
 
 /// The category that `kubectl get fitout` lists.
 pub const CATEGORY: &str = "fitout";
-
-/// A JSON object whose content is not ours to describe.
-pub type FreeForm = serde_json::Map<String, serde_json::Value>;
 
 /// Every kind's definition, as it is to be installed, in the order of their names.
 ///
@@ -65,12 +56,6 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
         Organization::crd(),
     ];
     crds.into_iter().map(schema::tidied).collect()
-}
-
-/// Whether a field has its default and need not be written.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `Organization`: a tenant.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{conditions, rules};
 /// Who an organization is.
 ///
 /// Its name has at most 59 characters, because its namespace on the hub is `org-NAME` and a namespace has at most 63.
-#[derive(CustomResource, KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
@@ -35,13 +35,15 @@ pub struct OrganizationSpec {
     pub display_name: Option<String>,
     /// The people who belong to it, each named once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 256))]
-    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".to_owned()]))]
+    #[schemars(
+        length(max = 256),
+        extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]),
+    )]
     pub members: Vec<Member>,
 }
 
 /// A person in an organization.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     /// The user name, as the hub's API server knows it.
@@ -52,8 +54,7 @@ pub struct Member {
     pub role: MemberRole,
     /// Public SSH keys, for clusters on which the person may log in to nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 8), inner(length(max = 1024)))]
-    #[x_kube(validation = rules::ssh_keys())]
+    #[schemars(length(max = 8), inner(length(max = 1024)), transform = rules::ssh_keys())]
     pub ssh_keys: Vec<String>,
 }
 

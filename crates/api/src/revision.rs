@@ -1,15 +1,15 @@
 //! `ExtensionRevision`: the record of one change to an instance.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use kube::core::Rule;
-use kube::{CustomResource, KubeSchema};
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{conditions, rules};
+use crate::conditions;
+use crate::rules::{self, Rule};
 
 /// What was to be done. It is written before the first write to the cluster, and never changes.
-#[derive(CustomResource, KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
@@ -33,14 +33,13 @@ use crate::{conditions, rules};
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(
-    validation = rules::fixed("a revision is a record and never changes"),
-    validation = only_an_uninstall_renders_nothing(),
+#[schemars(
+    transform = rules::fixed("a revision is a record and never changes"),
+    transform = only_an_uninstall_renders_nothing(),
 )]
 pub struct ExtensionRevisionSpec {
     /// The instance that was changed.
-    #[schemars(length(max = 253))]
-    #[x_kube(validation = rules::label("an instance", 63))]
+    #[schemars(length(max = 253), transform = rules::label("an instance", 63))]
     pub instance: String,
     /// The number of the change, from 1.
     #[schemars(range(min = 1))]
@@ -48,22 +47,18 @@ pub struct ExtensionRevisionSpec {
     /// What was to be done.
     pub action: Action,
     /// The version that was to be installed or removed.
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::semver())]
+    #[schemars(length(max = 128), transform = rules::semver())]
     pub version: String,
     /// The digest of the definition.
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::digest())]
+    #[schemars(length(max = 128), transform = rules::digest())]
     pub definition_digest: String,
     /// The digest of what was rendered, shown and applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::digest())]
+    #[schemars(length(max = 128), transform = rules::digest())]
     pub artifact_digest: Option<String>,
     /// The digest of the values it was rendered with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::digest())]
+    #[schemars(length(max = 128), transform = rules::digest())]
     pub values_digest: Option<String>,
     /// Every object that was to be on the cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,18 +67,19 @@ pub struct ExtensionRevisionSpec {
 }
 
 /// Compared as numbers: the API server cannot bound what it costs to make a text of one.
-fn name_is_made_of_its_parts() -> Rule {
-    Rule::new(
+fn name_is_made_of_its_parts() -> kube::core::Rule {
+    rules::of_name(&Rule::new(
         "self.metadata.name.matches('^[^.]+[.][1-9][0-9]*$') && self.metadata.name.startsWith(self.spec.instance + '.') \
          && int(self.metadata.name.substring(size(self.spec.instance) + 1)) == self.spec.number",
-    )
-    .message("the name of an ExtensionRevision is INSTANCE.NUMBER, made of its spec.instance and spec.number")
-    .field_path(rules::OBJECT_NAME)
+        "the name of an ExtensionRevision is INSTANCE.NUMBER, made of its spec.instance and spec.number",
+    ))
 }
 
 fn only_an_uninstall_renders_nothing() -> Rule {
-    Rule::new("self.action == 'Uninstall' || (has(self.artifactDigest) && has(self.valuesDigest))")
-        .message("every revision but an Uninstall names its 'artifactDigest' and its 'valuesDigest'")
+    Rule::new(
+        "self.action == 'Uninstall' || (has(self.artifactDigest) && has(self.valuesDigest))",
+        "every revision but an Uninstall names its 'artifactDigest' and its 'valuesDigest'",
+    )
 }
 
 impl ExtensionRevision {

@@ -3,23 +3,6 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
-use schemars::{Schema, SchemaGenerator, json_schema};
-
-/// An object that may hold anything, null included.
-///
-/// It is a map of unknown values, and not an object with unknown fields: of such an object the API server's `self == oldSelf`
-/// does not see that a field was renamed, so what should never change could. The price is that rules cannot look at it.
-pub(crate) fn free_form(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "type": "object",
-        "additionalProperties": { "nullable": true, "x-kubernetes-preserve-unknown-fields": true },
-    })
-}
-
-/// A list of objects that may hold anything.
-pub(crate) fn free_forms(generator: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "array", "items": free_form(generator), "maxItems": 64 })
-}
 
 /// The same definition without what only Rust knows of, and with descriptions that are lines of their own length.
 pub(crate) fn tidied(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {

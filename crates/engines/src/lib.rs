@@ -9,7 +9,7 @@ mod substitute;
 
 use std::collections::BTreeMap;
 
-use fitout_model::{Definition, Problem};
+use fitout_model::{Definition, Engine, Problem};
 use serde_json::Value;
 
 /// What an engine works from.
@@ -32,8 +32,15 @@ pub enum Step {
 
 /// Takes a definition one step towards objects.
 pub fn step(input: &Input) -> Result<Step, Problem> {
-    match &input.definition.manifests {
-        Some(manifests) => manifests::objects(input, manifests).map(Step::Objects),
-        None => Err(Problem { field: "spec".to_owned(), message: "no engine is named".to_owned(), hint: None }),
-    }
+    let engine = input.definition.engine();
+    let engine =
+        engine.ok_or_else(|| manifests::problem("spec", "no engine is named", "name one, such as `manifests`"))?;
+    let (field, what) = match engine {
+        Engine::Manifests(manifests) => return manifests::objects(input, manifests).map(Step::Objects),
+        Engine::Helm(_) => ("spec.helm", "helm charts"),
+        Engine::Olm(_) => ("spec.olm", "packages of the Operator Lifecycle Manager"),
+        Engine::Runtime(_) => ("spec.runtime", "extensions with a runtime"),
+    };
+    let message = format!("{what} cannot be installed yet by this version of fitout");
+    Err(manifests::problem(field, &message, "offer it as plain manifests"))
 }

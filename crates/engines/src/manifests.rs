@@ -1,7 +1,7 @@
 //! The manifests engine: a directory of YAML, with parameters.
 
-use fitout_model::{Manifests, ObjectId, Problem, coalesce};
-use serde_json::{Value, json};
+use fitout_model::{Manifests, ObjectId, Problem};
+use serde_json::Value;
 
 use crate::parameters::Parameters;
 use crate::{Input, substitute};
@@ -18,9 +18,7 @@ pub(crate) fn objects(input: &Input, manifests: &Manifests) -> Result<Vec<Value>
             "leave out what is not applied, or ship it as a chart",
         ));
     }
-    let mut values = input.definition.values.clone().unwrap_or_else(|| json!({}));
-    coalesce(&mut values, input.values);
-    let parameters = Parameters::new(input, values)?;
+    let parameters = Parameters::new(input)?;
     let folder = format!("{}/", manifests.path.trim_end_matches('/'));
     let mut objects = Vec::new();
     for (path, content) in input.files.iter().filter(|(path, _)| path.starts_with(&folder) && is_yaml(path)) {

@@ -15,12 +15,12 @@ pub(crate) struct Parameters {
 
 impl Parameters {
     /// Checks the values. Without a schema nothing is declared, so no value is allowed.
-    pub(crate) fn new(input: &Input, values: Value) -> Result<Self, Problem> {
+    pub(crate) fn new(input: &Input) -> Result<Self, Problem> {
         let schema = match &input.definition.parameters {
             Some(path) => read_schema(input, path)?,
             None => json!({ "type": "object", "additionalProperties": false }),
         };
-        let mut values = values;
+        let mut values = input.values.clone();
         fill(&mut values, &schema);
         unknown(&values, &schema, "values")?;
         let validator = jsonschema::validator_for(&schema).map_err(|error| {

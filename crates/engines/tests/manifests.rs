@@ -24,10 +24,16 @@ fn render(manifest: &str, values: &Value) -> Result<Vec<Value>, String> {
 }
 
 fn render_files(files: &[(&str, &str)], values: &Value) -> Result<Vec<Value>, String> {
+    let spec =
+        json!({ "extension": "web", "version": "1.0.0", "parameters": "schema.json", "manifests": { "path": "m" } });
+    render_definition(&spec, files, values)
+}
+
+fn render_definition(spec: &Value, files: &[(&str, &str)], values: &Value) -> Result<Vec<Value>, String> {
     let definition = parse_definition(&json!({
         "apiVersion": "fitout.dev/v1alpha1",
         "kind": "ExtensionDefinition",
-        "spec": { "extension": "web", "version": "1.0.0", "parameters": "schema.json", "manifests": { "path": "m" } },
+        "spec": spec,
     }))
     .unwrap();
     let files: BTreeMap<String, Vec<u8>> =
@@ -128,4 +134,19 @@ fn a_definition_that_is_too_large_says_so() {
         error,
         "web: its files are 5.0 MB, and 4 MB is the limit; leave out what is not applied, or ship it as a chart"
     );
+}
+
+#[test]
+fn a_packaging_that_is_not_known_yet_is_named() {
+    let image = format!("quay.io/web@sha256:{}", "0".repeat(64));
+    let rows = [
+        ("helm", json!({ "chart": "web" }), "helm charts"),
+        ("olm", json!({ "package": "web" }), "packages of the Operator Lifecycle Manager"),
+        ("runtime", json!({ "image": image }), "extensions with a runtime"),
+    ];
+    for (engine, content, what) in rows {
+        let spec = json!({ "extension": "web", "version": "1.0.0", engine: content });
+        let sentence = "cannot be installed yet by this version of fitout; offer it as plain manifests";
+        assert_eq!(render_definition(&spec, &[], &json!({})).unwrap_err(), format!("spec.{engine}: {what} {sentence}"));
+    }
 }

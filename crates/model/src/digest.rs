@@ -13,14 +13,7 @@ pub struct Digest(String);
 impl Digest {
     /// The digest of these bytes.
     pub fn of(content: impl AsRef<[u8]>) -> Self {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = String::with_capacity(7 + 64);
-        text.push_str("sha256:");
-        for byte in Sha256::digest(content) {
-            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            text.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-        Self(text)
+        Self(format!("sha256:{}", hex(&Sha256::digest(content))))
     }
 
     /// The digest of a value: the same for the same value, whatever it was read from.
@@ -49,6 +42,13 @@ impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Bytes as people read hashes: two digits for each.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value & 15)]);
+    bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte)]).collect()
 }
 
 #[cfg(test)]

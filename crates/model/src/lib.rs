@@ -4,16 +4,24 @@ mod apis;
 mod capability;
 mod definition;
 mod digest;
+pub mod free_form;
 mod nearest;
 mod object;
 mod package;
+mod problem;
+pub mod rules;
 mod values;
 
 pub use apis::{Apis, Scope};
 pub use capability::{capabilities, platform};
-pub use definition::{Definition, Manifests, Problem, parse_definition};
-pub use digest::Digest;
+pub use definition::{
+    AccessRule, Conflict, Definition, Dependency, Engine, Helm, InternetAccess, Lifecycle, Link, Manifests, Olm, Reach,
+    Requirements, Role, Runtime, Webhook, WebhookKind, WebhookRule, parse_definition,
+};
+pub use digest::{Digest, hex};
+pub use free_form::FreeForm;
 pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
 pub use package::{Package, Packages, read_packages};
+pub use problem::Problem;
 pub use values::coalesce;

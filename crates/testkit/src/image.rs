@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use fitout_model::hex;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::Programs;
-use crate::hex::hex;
 
 /// What goes into an image.
 #[derive(Clone, Debug)]

@@ -22,7 +22,6 @@ mod control_plane;
 mod etcd;
 mod front;
 mod golang;
-mod hex;
 mod hub;
 mod image;
 mod kubeconfig;

@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use fitout_model::hex;
 use sha2::{Digest, Sha256};
 
 use crate::KubeVersion;
 use crate::golang;
-use crate::hex::hex;
 use crate::paths;
 
 /// One `go build`: the module it happens in, what it builds, and into which file.

@@ -1,24 +1,23 @@
 //! What an extension needs, for a person to approve.
 
-use kube::KubeSchema;
-use kube::core::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{is_false, rules};
+use super::AccessRule;
+use crate::rules::{self, Rule};
 
 /// What an extension needs of the cluster and of the people who run it. What is not here, it does not get.
-#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Requirements {
     /// What its workloads reach outside the cluster; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub internet_access: Option<InternetAccess>,
     /// Whether it has workloads in kube-system: then it is only for rooted clusters.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kube_system_deployment: bool,
     /// Whether it has privileged pods: then it is only for rooted clusters.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub privileged: bool,
     /// What the cluster must be able to do: storageClass, loadBalancer, networkPolicy and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -26,8 +25,7 @@ pub struct Requirements {
     pub capabilities: Vec<String>,
     /// The namespaces it writes to, and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64), inner(length(max = 253)))]
-    #[x_kube(validation = rules::labels("a namespace", 63))]
+    #[schemars(length(max = 64), inner(length(max = 253)), transform = rules::labels("a namespace", 63))]
     pub namespaces: Vec<String>,
     /// The rights that installing it takes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -52,22 +50,23 @@ pub struct Requirements {
 }
 
 /// What workloads reach outside the cluster.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = hosts_go_with_reach())]
+#[schemars(transform = hosts_go_with_reach())]
 pub struct InternetAccess {
     /// How far they reach.
     pub to: Reach,
     /// The hosts, where it is some hosts that they reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 128), inner(length(max = 253)))]
-    #[x_kube(validation = rules::hosts())]
+    #[schemars(length(max = 128), inner(length(max = 253)), transform = rules::hosts())]
     pub hosts: Vec<String>,
 }
 
-fn hosts_go_with_reach() -> Rule {
-    Rule::new("(self.to == 'Hosts') == (has(self.hosts) && size(self.hosts) > 0)")
-        .message("'hosts' is given when, and only when, 'to' is Hosts")
+pub(super) fn hosts_go_with_reach() -> Rule {
+    Rule::new(
+        "(self.to == 'Hosts') == (has(self.hosts) && size(self.hosts) > 0)",
+        "'hosts' is given when, and only when, 'to' is Hosts",
+    )
 }
 
 /// How far workloads reach.
@@ -79,41 +78,6 @@ pub enum Reach {
     Hosts,
     /// Everywhere.
     Any,
-}
-
-/// Rights, as Kubernetes' roles have them.
-#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[x_kube(validation = rights_are_to_something())]
-pub struct AccessRule {
-    /// The API groups; the empty text is the core group.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64), inner(length(max = 253)))]
-    pub api_groups: Vec<String>,
-    /// The resources, and subresources as `pods/log`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 128), inner(length(max = 253)))]
-    pub resources: Vec<String>,
-    /// The objects' names; absent: all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 256), inner(length(max = 253)))]
-    pub resource_names: Vec<String>,
-    /// Paths that belong to no resource.
-    #[serde(default, rename = "nonResourceURLs", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64), inner(length(max = 253)))]
-    pub non_resource_urls: Vec<String>,
-    /// What may be done.
-    #[schemars(length(min = 1, max = 32), inner(length(max = 64)))]
-    pub verbs: Vec<String>,
-    /// The namespaces it holds in; absent: the whole cluster.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64), inner(length(max = 253)))]
-    pub namespaces: Vec<String>,
-}
-
-fn rights_are_to_something() -> Rule {
-    Rule::new("has(self.resources) != has(self.nonResourceURLs)")
-        .message("a rule names either 'resources' or 'nonResourceURLs'")
 }
 
 /// An admission webhook.

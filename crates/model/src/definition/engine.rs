@@ -1,18 +1,49 @@
 //! The packagings that an extension may come in, as its definition names them.
 
-use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FreeForm, rules, schema};
+use super::Definition;
+use crate::rules::{self, Rule};
+use crate::{FreeForm, free_form};
+
+/// The packaging that a definition names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine<'a> {
+    /// A Helm chart.
+    Helm(&'a Helm),
+    /// Plain manifests.
+    Manifests(&'a Manifests),
+    /// A package of the Operator Lifecycle Manager.
+    Olm(&'a Olm),
+    /// A program that makes the objects.
+    Runtime(&'a Runtime),
+}
+
+impl Definition {
+    /// The engine that is named; there is one in every definition that was checked.
+    pub fn engine(&self) -> Option<Engine<'_>> {
+        let helm = self.helm.as_ref().map(Engine::Helm);
+        let manifests = self.manifests.as_ref().map(Engine::Manifests);
+        let olm = self.olm.as_ref().map(Engine::Olm);
+        let runtime = self.runtime.as_ref().map(Engine::Runtime);
+        helm.or(manifests).or(olm).or(runtime)
+    }
+}
+
+/// The fields of which a definition has one.
+pub(super) const ENGINES: [&str; 4] = ["helm", "manifests", "olm", "runtime"];
+
+pub(super) fn exactly_one() -> Rule {
+    rules::exactly_one(&ENGINES, "a definition has exactly one engine: helm, manifests, olm or runtime")
+}
 
 /// A Helm chart.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Helm {
     /// The chart's name in its repository, or its path within the definition's own files.
-    #[schemars(length(min = 1, max = 512))]
-    #[x_kube(validation = rules::file())]
+    #[schemars(length(min = 1, max = 512), transform = rules::file())]
     pub chart: String,
     /// The chart's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,22 +55,20 @@ pub struct Helm {
     pub repository: Option<String>,
     /// The digest of the packaged chart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
-    #[x_kube(validation = rules::digest())]
+    #[schemars(length(max = 128), transform = rules::digest())]
     pub digest: Option<String>,
     /// Values that come before those of sets and instances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::free_form")]
+    #[schemars(schema_with = "free_form::object")]
     pub values: Option<FreeForm>,
 }
 
 /// Plain manifests.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifests {
     /// The file, or the directory of files, within the definition's own files.
-    #[schemars(length(min = 1, max = 512))]
-    #[x_kube(validation = rules::file())]
+    #[schemars(length(min = 1, max = 512), transform = rules::file())]
     pub path: String,
 }
 
@@ -61,11 +90,10 @@ pub struct Olm {
 }
 
 /// A program that makes the objects.
-#[derive(KubeSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Runtime {
     /// The program's image, with its digest.
-    #[schemars(length(max = 1024))]
-    #[x_kube(validation = rules::image())]
+    #[schemars(length(max = 1024), transform = rules::image())]
     pub image: String,
 }
