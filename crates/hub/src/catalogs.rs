@@ -8,7 +8,7 @@ use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{Catalog, Extension, ExtensionSpec, ExtensionVersion, reasons};
 use fitout_model::{Package, Packages};
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::api::{DeleteParams, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
@@ -108,7 +108,9 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
         status.versions = u32::try_from(packages.packages.len()).ok();
         status.extensions = u32::try_from(extensions(&name, &packages.packages).len()).ok();
     }
-    report::write(&Api::<Catalog>::namespaced(hub.client.clone(), &namespace), &name, &status).await?;
+    if catalog.status.as_ref() != Some(&status) {
+        report::write(&Api::<Catalog>::namespaced(hub.client.clone(), &namespace), &name, &status).await?;
+    }
     Ok(())
 }
 
@@ -167,6 +169,5 @@ async fn write(hub: &Hub, catalog: &Catalog, namespace: &str, spec: ExtensionSpe
         "spec": spec,
     });
     let api: Api<Extension> = Api::namespaced(hub.client.clone(), namespace);
-    api.patch(&name, &PatchParams::apply("fitout").force(), &Patch::Apply(&object)).await?;
-    Ok(())
+    Ok(report::ensure(&api, &name, &object).await?)
 }

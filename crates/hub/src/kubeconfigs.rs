@@ -3,10 +3,11 @@
 use fitout_api::Cluster;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::{DeleteParams, ObjectMeta, Patch, PatchParams};
+use kube::api::DeleteParams;
 use kube::{Api, ResourceExt};
+use serde_json::json;
 
-use crate::{Hub, SYSTEM};
+use crate::{Hub, SYSTEM, report};
 
 /// The type of secrets that kubeconfigs are in.
 pub(crate) const KUBECONFIG: &str = "fitout.dev/kubeconfig";
@@ -33,31 +34,13 @@ pub(crate) async fn find(hub: &Hub, cluster: &Cluster) -> Result<String, String>
 /// Keeps a copy for the day on which the organization's is gone and the cluster has to be cleaned up.
 pub(crate) async fn keep(hub: &Hub, cluster: &Cluster, kubeconfig: &str) {
     let name = copy_name(cluster);
-    let copy = Secret {
-        metadata: ObjectMeta {
-            name: Some(name.clone()),
-            annotations: Some(
-                [(
-                    "fitout.dev/cluster".to_owned(),
-                    format!("{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any()),
-                )]
-                .into(),
-            ),
-            ..ObjectMeta::default()
-        },
-        type_: Some(KUBECONFIG.to_owned()),
-        data: Some([(KEY.to_owned(), ByteString(kubeconfig.as_bytes().to_vec()))].into()),
-        ..Secret::default()
-    };
-    // Read before it is written: a hub that only starts again has nothing to write.
-    let there = match copies(hub).get_opt(&name).await {
-        Ok(there) => there.and_then(read),
-        Err(_) => None,
-    };
-    if there.as_deref() == Some(kubeconfig) {
-        return;
-    }
-    if let Err(error) = copies(hub).patch(&name, &PatchParams::apply("fitout").force(), &Patch::Apply(&copy)).await {
+    let of = format!("{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
+    let copy = json!({
+        "apiVersion": "v1", "kind": "Secret", "type": KUBECONFIG,
+        "metadata": { "name": name, "annotations": { "fitout.dev/cluster": of } },
+        "data": { KEY: ByteString(kubeconfig.as_bytes().to_vec()) },
+    });
+    if let Err(error) = report::ensure(&copies(hub), &name, &copy).await {
         tracing::warn!(cluster = cluster.name_any(), %error, "keep the kubeconfig");
     }
 }

@@ -95,7 +95,9 @@ async fn remove_instance(hub: &Hub, instance: &ExtensionInstance) -> kube::Resul
 /// Removes a revision, which is held like the instance it is of: it is all that is known of what is on the cluster.
 pub(crate) async fn remove_revision(hub: &Hub, revision: &ExtensionRevision) -> kube::Result<()> {
     let api = api(hub, revision);
-    found(set_finalizers(&api, revision, false).await)?;
+    if revision.finalizers().iter().any(|finalizer| finalizer == FINALIZER) {
+        found(set_finalizers(&api, revision, false).await)?;
+    }
     found(api.delete(&revision.name_any(), &DeleteParams::default()).await.map(drop))
 }
 

@@ -7,8 +7,7 @@ use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{MemberRole, Organization, OrganizationStatus, reasons};
 use k8s_openapi::api::core::v1::Namespace;
-use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::api::{Patch, PatchParams};
+use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
@@ -38,33 +37,26 @@ async fn make(hub: &Hub, organization: &Organization) -> Result<()> {
     let name = organization.name_any();
     let namespace = format!("org-{name}");
     let owner = organization.controller_owner_ref(&());
-    let params = PatchParams::apply("fitout").force();
     let object = json!({
         "apiVersion": "v1", "kind": "Namespace",
         "metadata": { "name": namespace, "labels": { "fitout.dev/organization": name }, "ownerReferences": [owner] },
     });
-    Api::<Namespace>::all(hub.client.clone()).patch(&namespace, &params, &Patch::Apply(&object)).await?;
-    for (role, verbs, wanted) in [
-        ("fitout-admin", &["get", "list", "watch", "create", "update", "patch", "delete"][..], MemberRole::Admin),
-        ("fitout-member", &["get", "list", "watch"][..], MemberRole::Member),
-    ] {
-        let rules = json!([{ "apiGroups": ["fitout.dev"], "resources": ["*"], "verbs": verbs }]);
-        let object = json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": { "name": role }, "rules": rules,
-        });
-        Api::<Role>::namespaced(hub.client.clone(), &namespace).patch(role, &params, &Patch::Apply(&object)).await?;
+    report::ensure(&Api::<Namespace>::all(hub.client.clone()), &namespace, &object).await?;
+    // What a role allows is shipped with the hub; the hub only says who has it.
+    for (role, wanted) in
+        [("fitout-organization-admin", MemberRole::Admin), ("fitout-organization-member", MemberRole::Member)]
+    {
         let members = organization.spec.members.iter().filter(|member| member.role == wanted);
         let subjects: Vec<_> = members
             .map(|member| json!({ "kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": member.name }))
             .collect();
         let object = json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": { "name": role },
-            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role },
             "subjects": subjects,
         });
-        Api::<RoleBinding>::namespaced(hub.client.clone(), &namespace)
-            .patch(role, &params, &Patch::Apply(&object))
-            .await?;
+        let bindings = Api::<RoleBinding>::namespaced(hub.client.clone(), &namespace);
+        report::ensure(&bindings, role, &object).await?;
     }
     let mut status = organization.status.clone().unwrap_or_default();
     let finding = Finding {
@@ -80,6 +72,8 @@ async fn make(hub: &Hub, organization: &Organization) -> Result<()> {
         namespace: Some(namespace),
         ..status
     };
-    report::write(&Api::<Organization>::all(hub.client.clone()), &name, &status).await?;
+    if organization.status.as_ref() != Some(&status) {
+        report::write(&Api::<Organization>::all(hub.client.clone()), &name, &status).await?;
+    }
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Writing what the hub has to say about an object into its status.
+//! Writing to the hub's own API server: what objects should be, and what there is to say about them.
 
+use fitout_model::contains;
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{AddOperation, PatchOperation};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -8,6 +9,7 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// The time that conditions are stamped with.
 pub(crate) fn now() -> Time {
@@ -26,4 +28,17 @@ where
     let replace = AddOperation { path: PointerBuf::from_tokens(["status"]), value };
     let patch = Patch::<()>::Json(json_patch::Patch(vec![PatchOperation::Add(replace)]));
     api.patch_status(name, &PatchParams::default(), &patch).await.map(drop)
+}
+
+/// Makes an object what it should be. What is so already is not written: a hub that starts again writes nothing.
+pub(crate) async fn ensure<K>(api: &Api<K>, name: &str, object: &Value) -> kube::Result<()>
+where
+    K: Clone + std::fmt::Debug + DeserializeOwned + Serialize,
+{
+    let there = api.get_opt(name).await?;
+    let there = there.map(serde_json::to_value).transpose().map_err(kube::Error::SerdeError)?;
+    if there.is_some_and(|there| contains(&there, object)) {
+        return Ok(());
+    }
+    api.patch(name, &PatchParams::apply("fitout").force(), &Patch::Apply(object)).await.map(drop)
 }

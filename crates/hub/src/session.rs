@@ -335,7 +335,7 @@ impl Session {
             history: self.hub.options.history,
         };
         let ids = self.ids(&wanted);
-        self.look(&ids).await?;
+        self.look(&ids, prepared.as_deref().ok()).await?;
         let by = Owner { name: instance.spec.release_name().to_owned(), namespace: instance.spec.namespace.clone() };
         let seen = |id: ObjectId| self.target.sightings().seen(&id, &by).map(|seen| (id, seen));
         let observed = Observed { records: self.records.clone(), objects: ids.into_iter().filter_map(seen).collect() };
@@ -351,7 +351,7 @@ impl Session {
     }
 
     /// Looks at each object once; from then on watches tell.
-    async fn look(&mut self, ids: &BTreeSet<ObjectId>) -> Result<()> {
+    async fn look(&mut self, ids: &BTreeSet<ObjectId>, prepared: Option<&Prepared>) -> Result<()> {
         let kinds: BTreeSet<&Gvk> = ids.iter().map(|id| &id.gvk).collect();
         self.target.watch(kinds);
         self.unlooked.extend(self.interest.add(ids).into_iter().cloned());
@@ -362,7 +362,9 @@ impl Session {
         }
         // What is in a namespace that is not there need not be looked for.
         let there = |id: &&ObjectId| self.namespaces.get(&id.namespace) != Some(&false);
-        self.target.look(&self.unlooked.iter().filter(there).collect::<Vec<_>>()).await?;
+        let applied = |id| (id, prepared.and_then(|prepared| prepared.objects.get(id)));
+        let objects: Vec<_> = self.unlooked.iter().filter(there).map(applied).collect();
+        self.target.look(&objects).await?;
         self.unlooked.clear();
         Ok(())
     }

@@ -21,6 +21,21 @@ pub fn coalesce(under: &mut Value, over: &Value) {
     }
 }
 
+/// Whether all that is wanted is there: more may be, as a server adds. What is wanted to be empty may be absent.
+pub fn contains(there: &Value, wanted: &Value) -> bool {
+    match (there, wanted) {
+        (Value::Object(there), Value::Object(wanted)) => {
+            wanted.iter().all(|(name, wanted)| contains(there.get(name).unwrap_or(&Value::Null), wanted))
+        }
+        (Value::Array(there), Value::Array(wanted)) => {
+            there.len() == wanted.len() && there.iter().zip(wanted).all(|(there, wanted)| contains(there, wanted))
+        }
+        (Value::Null, Value::Object(wanted)) => wanted.is_empty(),
+        (Value::Null, Value::Array(wanted)) => wanted.is_empty(),
+        _ => there == wanted,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -42,5 +57,21 @@ mod tests {
     #[test]
     fn a_scalar_over_a_map_replaces_it() {
         assert_eq!(over(json!({ "a": { "x": 1 } }), &json!({ "a": 2 })), json!({ "a": 2 }));
+    }
+
+    #[test]
+    fn more_may_be_there_than_is_wanted_and_never_less() {
+        let there = json!({ "a": { "x": 1, "uid": "u" }, "list": [{ "n": 1, "m": 2 }] });
+        let rows = [
+            (json!({}), true),
+            (json!({ "a": { "x": 1 }, "list": [{ "n": 1 }], "none": [], "nothing": {} }), true),
+            (json!({ "a": { "x": 2 } }), false),
+            (json!({ "list": [] }), false),
+            (json!({ "list": [{ "n": 1 }, { "n": 2 }] }), false),
+            (json!({ "new": 1 }), false),
+        ];
+        for (wanted, expected) in rows {
+            assert_eq!(contains(&there, &wanted), expected, "{wanted}");
+        }
     }
 }

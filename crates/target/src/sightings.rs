@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fitout_change::{Seen, State};
 use fitout_health::{Health, health};
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{RELEASE_NAME, RELEASE_NAMESPACE};
+use fitout_plan::{MANAGER, RELEASE_NAME, RELEASE_NAMESPACE};
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -43,7 +43,7 @@ impl Sighting {
         let annotation = |name: &str| metadata["annotations"][name].as_str().map(str::to_owned);
         let owner = annotation(RELEASE_NAME).zip(annotation(RELEASE_NAMESPACE));
         let managers = metadata["managedFields"].as_array().into_iter().flatten();
-        let ours = |entry: &&Value| entry["manager"] == "helm" && entry["operation"] == "Apply";
+        let ours = |entry: &&Value| entry["manager"] == MANAGER && entry["operation"] == "Apply";
         Self {
             uid: text(&metadata["uid"]),
             owner: owner.map(|(name, namespace)| Owner { name, namespace }),

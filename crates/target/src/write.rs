@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fitout_model::{Digest, Gvk, ObjectId};
+use fitout_plan::{MANAGER, holds};
 use futures::future::try_join_all;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PropagationPolicy};
-use kube::core::PartialObjectMeta;
 use kube::discovery::ApiResource;
 use kube::{Api, Client};
 use serde_json::Value;
@@ -14,9 +14,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 
 use crate::{Contact, Facts, Interest, Refusal, Sighting, Sightings, follow, watching};
-
-/// The field manager: Helm's own, so that Helm can take over without a conflict.
-const MANAGER: &str = "helm";
 
 /// A cluster that extensions are installed on.
 pub struct Target {
@@ -122,18 +119,21 @@ impl Target {
         }
     }
 
-    /// Looks at objects that no watch can show, because they may be nobody's: before they become ours.
-    pub async fn look(&self, ids: &[&ObjectId]) -> Result<(), Refusal> {
-        try_join_all(ids.iter().map(|id| self.look_at(id))).await.map(drop)
+    /// Looks at objects that no watch can show, because they may be nobody's: before they become ours. What already holds
+    /// what is going to be applied is known to from then on.
+    pub async fn look(&self, objects: &[(&ObjectId, Option<&Value>)]) -> Result<(), Refusal> {
+        try_join_all(objects.iter().map(|(id, applied)| self.look_at(id, *applied))).await.map(drop)
     }
 
-    async fn look_at(&self, id: &ObjectId) -> Result<(), Refusal> {
+    async fn look_at(&self, id: &ObjectId, applied: Option<&Value>) -> Result<(), Refusal> {
         let Some(api) = self.api(id) else { return Ok(()) };
         let _turn = self.turn().await;
-        let found: Option<PartialObjectMeta<DynamicObject>> =
-            api.get_metadata_opt(&id.name).await.map_err(|error| Refusal::new(id, &error))?;
+        let found = api.get_opt(&id.name).await.map_err(|error| Refusal::new(id, &error))?;
         if let Some(found) = found.and_then(|found| serde_json::to_value(found).ok()) {
-            self.sightings.see(id, Sighting::of(&found));
+            match applied.filter(|applied| holds(&found, applied)) {
+                Some(applied) => self.sightings.applied(id, Digest::of_value(applied), Sighting::of(&found)),
+                None => self.sightings.see(id, Sighting::of(&found)),
+            }
         }
         Ok(())
     }

@@ -104,7 +104,7 @@ async fn what_is_somebody_elses_is_seen_to_be() -> Result<()> {
     interest.add([&id]);
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
     CLUSTER.client().create(&path, &json!({ "metadata": { "name": "a" } }))?;
-    target.look(&[&id]).await?;
+    target.look(&[(&id, None)]).await?;
     until(&target, &interest, &id, &owner(&namespace), Some(State::Foreign("nobody's release".into()))).await?;
     target.apply(&id, &object).await?;
     let other = Owner { name: "other".into(), namespace: namespace.clone() };

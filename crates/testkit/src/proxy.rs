@@ -32,7 +32,7 @@ pub enum Fate {
     Pass,
     /// It never reaches the cluster: the answer is that there is no service.
     Refuse,
-    /// It is carried out, and the answer is never given.
+    /// It is carried out, and the answer is never given; where it is not carried out, the answer says so.
     KeepBack,
 }
 
@@ -147,15 +147,13 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<R
         Err(error) => return Ok(gone(&error.to_string())),
     }
     let answered = shared.upstream.request(request).await;
-    if fate == Fate::KeepBack {
-        // Once the whole answer is here, the request was certainly carried out.
-        if let Ok(answer) = answered {
-            let _ = answer.into_body().collect().await;
-        }
-        let _ = shared.kept_back.send(asked);
-        return std::future::pending().await;
-    }
     Ok(match answered {
+        Ok(answer) if fate == Fate::KeepBack && answer.status().is_success() => {
+            // Once the whole answer is here, the request was certainly carried out.
+            let _ = answer.into_body().collect().await;
+            let _ = shared.kept_back.send(asked);
+            return std::future::pending().await;
+        }
         Ok(answer) => answer.map(BodyExt::boxed),
         Err(error) => gone(&error.to_string()),
     })

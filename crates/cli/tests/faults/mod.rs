@@ -7,8 +7,6 @@ pub mod world;
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -44,7 +42,8 @@ impl Faults {
         apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &source))?;
         faults.organization("acme")?;
         for index in 0..targets {
-            let target = Cluster::start(Spec::default())?;
+            // Its controllers would soon find out that the node does not breathe.
+            let target = Cluster::start(Spec { controllers: false, ..Spec::default() })?;
             make_node(&target)?;
             let proxy = Proxy::start(&target)?;
             faults.register("acme", &name_of(index), &proxy.kubeconfig(&target.admin_token()?))?;
@@ -115,14 +114,11 @@ impl Faults {
         Ok(began.elapsed())
     }
 
-    /// From now on: the answer to the next write that is anything to a change is kept back, whoever it is to.
-    pub fn keep_back_next_write(&self) {
-        let armed = Arc::new(AtomicBool::new(true));
+    /// From now on: the answer to a write that is anything to a change is kept back, whoever it is to.
+    pub fn keep_back_writes(&self) {
         for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
-            let armed = Arc::clone(&armed);
-            proxy.decide(move |asked| {
-                if is_effect(asked) && armed.swap(false, Ordering::SeqCst) { Fate::KeepBack } else { Fate::Pass }
-            });
+            while proxy.kept_back(Duration::ZERO).is_some() {}
+            proxy.decide(|asked| if is_effect(asked) { Fate::KeepBack } else { Fate::Pass });
         }
     }
 
