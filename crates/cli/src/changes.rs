@@ -19,8 +19,7 @@ use crate::{Answer, instance, revisions, settings};
 const ATTEMPTS: usize = 5;
 
 pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answer, Failure> {
-    let values =
-        settings::layered(FreeForm::new(), &settings::read_files(&install.values.values)?, &install.values.set)?;
+    let values = settings::layered(FreeForm::new(), &settings::read(&install.values)?)?;
     session.named::<Cluster>("cluster", &install.cluster, "fitout cluster list").await?;
     let scope = scope(session, install).await?;
     let wanted = instance::wanted(install, &session.namespace, scope, values)?;
@@ -74,10 +73,10 @@ fn not_offered(install: &Install, own: &[Extension], shared: &[Extension]) -> Fa
 
 pub(crate) async fn upgrade(session: &Session, upgrade: &Upgrade) -> Result<Answer, Failure> {
     let name = &upgrade.instance;
-    let files = settings::read_files(&upgrade.values.values)?;
+    let given = settings::read(&upgrade.values)?;
     let changed = change(session, name, upgrade.dry_run, |object| {
         let before = if upgrade.reset_values { FreeForm::new() } else { instance::values(object) };
-        let values = settings::layered(before, &files, &upgrade.values.set)?;
+        let values = settings::layered(before, &given)?;
         instance::upgrade(object, upgrade.version.as_deref(), values);
         Ok(())
     })

@@ -9,6 +9,9 @@ use crate::failure::Failure;
 /// The longest name of an object that other names are made from.
 const LONGEST_NAME: usize = 63;
 
+/// The longest name of a release that Helm takes: what charts make of it is to fit into a label.
+const LONGEST_RELEASE: usize = 53;
+
 /// The instance that an install asks for.
 pub(crate) fn wanted(
     install: &arguments::Install,
@@ -21,6 +24,12 @@ pub(crate) fn wanted(
     if name.len() > LONGEST_NAME {
         let sentence = format!("the name {name} is too long for an instance: it may have {LONGEST_NAME} characters");
         return Err(Failure::new(sentence).hint("give it another with --name"));
+    }
+    let release = install.release_name.as_ref().unwrap_or(extension);
+    if release.len() > LONGEST_RELEASE {
+        let sentence =
+            format!("the name {release} is too long for a release: it may have {LONGEST_RELEASE} characters");
+        return Err(Failure::new(sentence).hint("give it another with --release-name"));
     }
     let spec = ExtensionInstanceSpec {
         cluster: install.cluster.clone(),
@@ -70,6 +79,7 @@ pub(crate) fn values(instance: &Value) -> FreeForm {
 mod tests {
     use super::*;
     use crate::arguments::{Arguments, Command};
+    use crate::output::Paint;
     use clap::Parser;
     use insta::assert_snapshot;
     use serde_json::json;
@@ -77,7 +87,7 @@ mod tests {
     fn install(words: &str) -> Result<String, Failure> {
         let words = ["fitout", "install"].into_iter().chain(words.split(' '));
         let Command::Install(install) = Arguments::try_parse_from(words).unwrap().command else { unreachable!() };
-        let values = crate::settings::layered(FreeForm::new(), &[], &install.values.set)?;
+        let values = crate::settings::layered(FreeForm::new(), &crate::settings::read(&install.values)?)?;
         let instance = wanted(&install, "org-acme", Scope::Shared, values)?;
         Ok(fitout_goyaml::to_yaml(&serde_json::to_value(instance).unwrap()))
     }
@@ -133,8 +143,19 @@ mod tests {
 
     #[test]
     fn a_name_that_would_be_too_long_has_to_be_given() {
-        let failure = install(&format!("podinfo -c {}", "c".repeat(60))).unwrap_err();
-        assert_eq!(failure.hint.unwrap(), "give it another with --name");
+        let refused = |words: &str| install(words).unwrap_err().shown(Paint::new(false));
+        let long = "c".repeat(60);
+        assert_snapshot!(refused(&format!("podinfo -c {long}")), @r"
+        error: the name cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc-podinfo is too long for an instance: it may have 63 characters
+        hint: give it another with --name
+        ");
+        let sentences = "error: the name cccccccccccccccccccccccccccccccccccccccccccccccccccccc is too long for a release: it may \
+                         have 53 characters\nhint: give it another with --release-name\n";
+        let (fits, long) = (&long[..53], &long[..54]);
+        assert_eq!(refused(&format!("{long} -c foo")), sentences);
+        assert_eq!(refused(&format!("podinfo -c foo --release-name {long}")), sentences);
+        install(&format!("{fits} -c foo")).unwrap();
+        install(&format!("{long} -c foo --release-name {fits}")).unwrap();
     }
 
     #[test]
