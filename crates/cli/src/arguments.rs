@@ -323,6 +323,8 @@ pub(crate) struct AddCluster {
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) waiting: Waiting,
 }
 
 #[cfg(test)]
