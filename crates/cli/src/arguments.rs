@@ -25,7 +25,7 @@ const GLOBAL: &str = "Global options";
 #[derive(Parser)]
 #[command(
     name = "fitout",
-    disable_help_subcommand = true,
+    version,
     after_help = EXIT_CODES,
     max_term_width = 100
 )]

@@ -169,8 +169,6 @@ mod tests {
         assert_eq!(layered(&json!({}), vec![], vec![setting.unwrap()]).unwrap(), *expected);
     }
 
-    // What is expected was seen from `helm template` of Helm 4.3.1.
-
     #[test]
     fn settings_read_as_helm_reads_them() {
         for (text, expected) in [
