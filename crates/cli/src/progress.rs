@@ -117,7 +117,9 @@ fn facts(instance: &ExtensionInstance, status: &ExtensionInstanceStatus) -> Vec<
 }
 
 fn version(status: &ExtensionInstanceStatus) -> String {
-    let why = status.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    // Mostly `Resolved` says it a few lines below.
+    let said = |why: &&String| status.conditions.iter().any(|condition| condition.message == **why);
+    let why = status.why.as_ref().filter(|why| !said(why)).map(|why| format!(" ({why})")).unwrap_or_default();
     match (&status.version, &status.wanted_version) {
         (Some(version), Some(wanted)) if version != wanted => format!("{version}, going to {wanted}{why}"),
         (Some(version), _) => format!("{version}{why}"),

@@ -59,7 +59,7 @@ fn stuck(name: &str, said: &[Condition]) -> Option<Failure> {
         // An unknown cluster may become known without a person.
         if condition.reason != reasons::resolved::CLUSTER_UNKNOWN || conditions::is_true(said, conditions::STALLED) {
             let sentence = format!("no version of instance {name} can be chosen: {}", condition.message);
-            return Some(Failure::new(sentence).code(Code::Unresolved));
+            return Some(Failure::new(sentence).hint(remedies(name)).code(Code::Unresolved));
         }
     }
     if let Some(condition) = is_false(conditions::APPROVED)
@@ -69,7 +69,12 @@ fn stuck(name: &str, said: &[Condition]) -> Option<Failure> {
         let hint = "somebody who may approve creates a Consent for it; it then goes on by itself";
         return Some(Failure::new(sentence).hint(hint).code(Code::NeedsApproval));
     }
-    stalled(name, said)
+    stalled(name, said).map(|failure| failure.hint(remedies(name)))
+}
+
+/// What can be done about an instance that is there and cannot go on.
+fn remedies(name: &str) -> String {
+    format!("`fitout upgrade {name}` changes it, `fitout uninstall {name}` takes it back")
 }
 
 fn stalled(name: &str, said: &[Condition]) -> Option<Failure> {
