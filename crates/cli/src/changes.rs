@@ -25,6 +25,8 @@ pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answ
     let scope = scope(session, install).await?;
     let wanted = instance::wanted(install, &session.namespace, scope, values)?;
     let name = wanted.name_any();
+    let beside = ListParams::default().fields(&format!("spec.cluster={}", install.cluster));
+    instance::alone(&wanted, &session.all(session.own::<ExtensionInstance>(), &beside).await?)?;
     let created = session.own().create(&Session::writing(install.dry_run), &wanted).await;
     let created = created.map_err(|error| match &error {
         kube::Error::Api(status) if status.reason == "AlreadyExists" => {

@@ -1,6 +1,7 @@
 //! What is written to the hub, made from what was typed.
 
 use fitout_api::{ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Upgrade};
+use kube::ResourceExt;
 use serde_json::Value;
 
 use crate::arguments;
@@ -48,6 +49,21 @@ pub(crate) fn wanted(
     Ok(instance)
 }
 
+/// Refuses an instance that would share a release with another of the same cluster: they would undo each other's work.
+pub(crate) fn alone(wanted: &ExtensionInstance, others: &[ExtensionInstance]) -> Result<(), Failure> {
+    let (name, spec) = (wanted.name_any(), &wanted.spec);
+    let shares = |other: &&ExtensionInstance| {
+        other.spec.namespace == spec.namespace && other.spec.release_name() == spec.release_name()
+    };
+    let Some(other) = others.iter().filter(|other| other.name_any() != name).find(shares) else { return Ok(()) };
+    let (other, release, namespace) = (other.name_any(), spec.release_name(), &spec.namespace);
+    let sentence = format!(
+        "instance {other} already is the release {release} in namespace {namespace} of cluster {}",
+        spec.cluster
+    );
+    Err(Failure::new(sentence).hint("give the new one another with --namespace or --release-name"))
+}
+
 /// Makes of an instance, as the hub has it, what an upgrade asks for. Fields that are not mentioned stay, even those that
 /// only a newer hub knows.
 pub(crate) fn upgrade(instance: &mut Value, version: Option<&str>, values: FreeForm) {
@@ -85,11 +101,14 @@ mod tests {
     use serde_json::json;
 
     fn install(words: &str) -> Result<String, Failure> {
+        Ok(fitout_goyaml::to_yaml(&serde_json::to_value(parsed(words)?).unwrap()))
+    }
+
+    fn parsed(words: &str) -> Result<ExtensionInstance, Failure> {
         let words = ["fitout", "install"].into_iter().chain(words.split(' '));
         let Command::Install(install) = Arguments::try_parse_from(words).unwrap().command else { unreachable!() };
         let values = crate::settings::layered(FreeForm::new(), &crate::settings::read(&install.values)?)?;
-        let instance = wanted(&install, "org-acme", Scope::Shared, values)?;
-        Ok(fitout_goyaml::to_yaml(&serde_json::to_value(instance).unwrap()))
+        wanted(&install, "org-acme", Scope::Shared, values)
     }
 
     #[test]
@@ -156,6 +175,19 @@ mod tests {
         assert_eq!(refused(&format!("podinfo -c foo --release-name {long}")), sentences);
         install(&format!("{fits} -c foo")).unwrap();
         install(&format!("{long} -c foo --release-name {fits}")).unwrap();
+    }
+
+    #[test]
+    fn a_release_belongs_to_one_instance() {
+        let others = [parsed("podinfo -c foo").unwrap()];
+        let alone = |words| alone(&parsed(words).unwrap(), &others);
+        assert_snapshot!(alone("podinfo -c foo --name two").unwrap_err().shown(Paint::new(false)), @r"
+        error: instance foo-podinfo already is the release podinfo in namespace podinfo of cluster foo
+        hint: give the new one another with --namespace or --release-name
+        ");
+        alone("podinfo -c foo --name two -n two").unwrap();
+        alone("podinfo -c foo --name two --release-name two").unwrap();
+        alone("podinfo -c foo").unwrap();
     }
 
     #[test]
