@@ -18,11 +18,14 @@ Exit codes:
   3  needs approval
   4  cannot be resolved";
 
+/// What stands over the options that every command has.
+const GLOBAL: &str = "Global options";
+
 /// Keeps extensions installed on Kubernetes clusters
 #[derive(Parser)]
 #[command(
     name = "fitout",
-    disable_help_subcommand = true,
+    version,
     after_help = EXIT_CODES,
     max_term_width = 100
 )]
@@ -30,13 +33,22 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// The organization; by default the only one there is
-    #[arg(long, short = 'O', global = true, value_name = "NAME", env = "FITOUT_ORGANIZATION", hide_env_values = true)]
+    #[arg(
+        long,
+        short = 'O',
+        global = true,
+        help_heading = GLOBAL,
+        value_name = "NAME",
+        env = "FITOUT_ORGANIZATION",
+        hide_env_values = true
+    )]
     pub(crate) organization: Option<String>,
     /// How to print what is found
     #[arg(
         long,
         short,
         global = true,
+        help_heading = GLOBAL,
         value_enum,
         default_value_t,
         hide_possible_values = true,
@@ -44,7 +56,7 @@ pub(crate) struct Arguments {
     )]
     pub(crate) output: Format,
     /// Print without colour, as with `NO_COLOR` in the environment
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) no_color: bool,
 }
 
@@ -131,11 +143,20 @@ impl Waiting {
 #[derive(Args)]
 pub(crate) struct Values {
     /// A value, as in `--set image.tag=v2`; may be given more than once
-    #[arg(long, value_name = "KEY=VALUE", value_parser = Setting::parse)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Setting::typed)]
     pub(crate) set: Vec<Setting>,
+    /// A value that is text, even if it looks like a number
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Setting::text)]
+    pub(crate) set_string: Vec<Setting>,
+    /// A value in JSON, or a whole JSON object
+    #[arg(long, value_name = "KEY=JSON", value_parser = Setting::json)]
+    pub(crate) set_json: Vec<Setting>,
+    /// A value that is the content of a file
+    #[arg(long, value_name = "KEY=FILE", value_parser = Setting::files)]
+    pub(crate) set_file: Vec<Setting>,
     /// A file with values; may be given more than once, later files win, `--set` wins over files
-    #[arg(long, value_name = "FILE")]
-    pub(crate) values: Vec<PathBuf>,
+    #[arg(long = "values", short = 'f', value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -302,6 +323,8 @@ pub(crate) struct AddCluster {
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) waiting: Waiting,
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use fitout_api::{Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, Scope};
+use fitout_api::{Catalog, Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, Scope, conditions};
 use kube::api::{DeleteParams, DynamicObject, ListParams, Preconditions};
 use kube::core::ApiResource;
 use kube::{Api, ResourceExt};
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::arguments::{Install, Rollback, Uninstall, Upgrade, Waiting};
 use crate::connection::Session;
+use crate::display::Display;
 use crate::failure::{Failure, refused, unknown};
 use crate::following::{Until, follow};
 use crate::output::{as_value, proposal};
@@ -19,12 +20,13 @@ use crate::{Answer, instance, revisions, settings};
 const ATTEMPTS: usize = 5;
 
 pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answer, Failure> {
-    let values =
-        settings::layered(FreeForm::new(), &settings::read_files(&install.values.values)?, &install.values.set)?;
+    let values = settings::layered(FreeForm::new(), &settings::read(&install.values)?)?;
     session.named::<Cluster>("cluster", &install.cluster, "fitout cluster list").await?;
     let scope = scope(session, install).await?;
     let wanted = instance::wanted(install, &session.namespace, scope, values)?;
     let name = wanted.name_any();
+    let beside = ListParams::default().fields(&format!("spec.cluster={}", install.cluster));
+    instance::alone(&wanted, &session.all(session.own::<ExtensionInstance>(), &beside).await?)?;
     let created = session.own().create(&Session::writing(install.dry_run), &wanted).await;
     let created = created.map_err(|error| match &error {
         kube::Error::Api(status) if status.reason == "AlreadyExists" => {
@@ -57,27 +59,54 @@ async fn scope(session: &Session, install: &Install) -> Result<Scope, Failure> {
         .hint("choose with --scope shared or --scope organization")),
         (true, _, None | Some(Scope::Organization)) => Ok(Scope::Organization),
         (_, true, None | Some(Scope::Shared)) => Ok(Scope::Shared),
-        _ => Err(not_offered(install, &own, &shared)),
+        _ => {
+            let mut catalogs = session.all(session.own::<Catalog>(), &ListParams::default()).await?;
+            catalogs.extend(session.all(session.shared::<Catalog>(), &ListParams::default()).await?);
+            Err(not_offered(install, &[own, shared].concat(), &catalogs))
+        }
     }
 }
 
-fn not_offered(install: &Install, own: &[Extension], shared: &[Extension]) -> Failure {
-    let all = || own.iter().chain(shared).map(|extension| &extension.spec);
+fn not_offered(install: &Install, offered: &[Extension], catalogs: &[Catalog]) -> Failure {
+    let all = || offered.iter().map(|extension| &extension.spec);
     if let Some(other) = all().find(|spec| spec.extension == install.extension && spec.catalog != install.catalog) {
         let sentence = format!("there is no extension {} in catalog {}", install.extension, install.catalog);
         return Failure::new(sentence).hint(format!("catalog {0} has it: add --catalog {0}", other.catalog));
     }
+    let Some(catalog) = catalogs.iter().find(|catalog| catalog.name_any() == install.catalog) else {
+        let names: Vec<_> = catalogs.iter().map(ResourceExt::name_any).collect();
+        return unknown(
+            "catalog",
+            &install.catalog,
+            "the hub",
+            names.iter().map(String::as_str),
+            "fitout catalog list",
+        );
+    };
     let names = all().filter(|spec| spec.catalog == install.catalog).map(|spec| spec.extension.as_str());
-    let place = format!("catalog {}", install.catalog);
-    unknown("extension", &install.extension, &place, names, "fitout extension list")
+    let failure = unknown(
+        "extension",
+        &install.extension,
+        &format!("catalog {}", install.catalog),
+        names,
+        "fitout extension list",
+    );
+    // What could not be read is not offered: that may be the very one.
+    let said = catalog.status.as_ref().and_then(|status| conditions::find(&status.conditions, conditions::READY));
+    match (said.filter(|ready| ready.status == "False"), failure.hint.clone()) {
+        (Some(ready), Some(hint)) => {
+            failure.hint(format!("{hint}; not all of that catalog could be read: {}", ready.message))
+        }
+        _ => failure,
+    }
 }
 
 pub(crate) async fn upgrade(session: &Session, upgrade: &Upgrade) -> Result<Answer, Failure> {
     let name = &upgrade.instance;
-    let files = settings::read_files(&upgrade.values.values)?;
+    let given = settings::read(&upgrade.values)?;
     let changed = change(session, name, upgrade.dry_run, |object| {
         let before = if upgrade.reset_values { FreeForm::new() } else { instance::values(object) };
-        let values = settings::layered(before, &files, &upgrade.values.set)?;
+        let values = settings::layered(before, &given)?;
         instance::upgrade(object, upgrade.version.as_deref(), values);
         Ok(())
     })
@@ -127,7 +156,7 @@ pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Resul
     let begun =
         format!("deleted instance {name}: the hub uninstalls {} from cluster {}\n", spec.extension.name, spec.cluster);
     let words = if uninstall.waiting.wanted(std::io::stderr().is_terminal()) {
-        follow(session, found.clone(), Until::Gone, uninstall.waiting.timeout).await?;
+        follow(session, found.clone(), Until::Gone, uninstall.waiting.timeout, &Display::for_people(name)).await?;
         done
     } else {
         begun
@@ -183,7 +212,8 @@ async fn finish(
     if !waiting.wanted(std::io::stderr().is_terminal()) {
         return Ok(session.output.object(&instance, || format!("{begun}\n"))?.into());
     }
-    let Some(seen) = follow(session, instance, Until::Ready, waiting.timeout).await? else {
+    let display = Display::for_people(&instance.name_any());
+    let Some(seen) = follow(session, instance, Until::Ready, waiting.timeout, &display).await? else {
         return Ok(String::new().into());
     };
     let version = seen.status.as_ref().and_then(|status| status.version.clone()).unwrap_or_default();

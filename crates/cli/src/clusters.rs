@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io::IsTerminal;
 
 use fitout_api::{Cluster, ClusterSpec, ExtensionInstance, conditions};
 use k8s_openapi::ByteString;
@@ -12,8 +13,11 @@ use kube::api::{DeleteParams, ListParams, Preconditions};
 use serde_json::Value;
 
 use crate::arguments::{self, AddCluster};
+use crate::connecting::connected;
 use crate::connection::Session;
+use crate::display::Display;
 use crate::failure::{Failure, refused};
+use crate::following::{Until, follow};
 use crate::output::{Format, Paint, as_value, proposal};
 use crate::{Answer, kubeconfig, tables, views};
 
@@ -78,8 +82,15 @@ async fn add(session: &Session, arguments: &AddCluster) -> Result<Answer, Failur
         let between = if session.output == Format::Json { "" } else { "---\n" };
         return Ok(format!("{secret}{between}{cluster}").into());
     }
-    let words = || format!("registered cluster {name}: the hub connects to it\n");
-    Ok(session.output.object(&created, words)?.into())
+    if !arguments.waiting.wanted(std::io::stderr().is_terminal()) {
+        let words = || format!("registered cluster {name}: the hub connects to it\n");
+        return Ok(session.output.object(&created, words)?.into());
+    }
+    let limit = arguments.waiting.timeout;
+    let seen = follow(session, created.clone(), Until::Ready, limit, &Display::for_people(name)).await?;
+    let cluster = seen.unwrap_or(created);
+    let said = connected(&cluster).map(|said| said.message.clone()).unwrap_or_default();
+    Ok(session.output.object(&cluster, || format!("registered cluster {name}: {said}\n"))?.into())
 }
 
 /// What is handed to the hub of the kubeconfig that was named.

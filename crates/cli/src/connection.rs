@@ -1,11 +1,13 @@
 //! The way to the hub.
 
+use std::error::Error;
 use std::fmt::Debug;
 
 use fitout_api::Organization;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{ListParams, PostParams};
+use kube::config::KubeconfigError;
 use kube::{Api, Client, Config, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 
@@ -45,9 +47,13 @@ const REMEDY: &str = "KUBECONFIG has to name a kubeconfig for the hub";
 
 /// The way to the hub, as the user's kubeconfig has it.
 pub(crate) async fn config() -> Result<Config, Failure> {
-    Config::infer()
-        .await
-        .map_err(|error| Failure::new(format!("cannot read your kubeconfig: {}", root(&error))).hint(REMEDY))
+    Config::infer().await.map_err(|error| {
+        let place = match error.source().and_then(|source| source.downcast_ref()) {
+            Some(KubeconfigError::ReadConfig(_, path)) => format!(" {}", path.display()),
+            _ => String::new(),
+        };
+        Failure::new(format!("cannot read your kubeconfig{place}: {}", root(&error))).hint(REMEDY)
+    })
 }
 
 /// A client of the hub.

@@ -1,19 +1,19 @@
-//! Following an instance until the hub is done with it.
+//! Following an object until the hub is done with it.
 
-use std::io::IsTerminal;
 use std::pin::pin;
 use std::time::Duration;
 
-use fitout_api::ExtensionInstance;
+use fitout_api::{ExtensionInstance, ObjectCount};
 use futures::StreamExt;
-use indicatif::{ProgressBar, ProgressStyle};
 use kube::runtime::{WatchStreamExt, watcher};
+use serde::Serialize;
 
 use crate::ages::span;
-use crate::connection::Session;
+use crate::connection::{Kept, Session};
+use crate::display::Display;
 use crate::failure::{Failure, refused};
 use crate::progress;
-use crate::verdict::{Verdict, out_of_time, verdict};
+use crate::verdict::{self, Verdict};
 
 /// What is waited for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,120 +24,95 @@ pub(crate) enum Until {
     Gone,
 }
 
-impl Until {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Gone => "gone",
-        }
+/// What can be followed.
+pub(crate) trait Followed: Kept + Serialize {
+    /// What it is called in a sentence.
+    const WHAT: &'static str;
+
+    /// How far it is.
+    fn verdict(&self) -> Verdict;
+
+    /// What is going on, in a line without its name.
+    fn line(&self) -> String;
+
+    /// How many objects of it are ready, where it has any.
+    fn objects(&self) -> Option<ObjectCount> {
+        None
+    }
+
+    /// What to say when it was not what was waited for within this time.
+    fn out_of_time(&self, until: Until, waited: &str) -> Failure;
+}
+
+impl Followed for ExtensionInstance {
+    const WHAT: &'static str = "instance";
+
+    fn verdict(&self) -> Verdict {
+        verdict::verdict(self)
+    }
+
+    fn line(&self) -> String {
+        progress::line(self)
+    }
+
+    fn objects(&self) -> Option<ObjectCount> {
+        progress::objects(self)
+    }
+
+    fn out_of_time(&self, until: Until, waited: &str) -> Failure {
+        let what = if until == Until::Ready { "ready" } else { "gone" };
+        verdict::out_of_time(self, what, waited)
     }
 }
 
-/// Follows an instance until it is what is waited for, cannot go on, or the time is over. Each state it is seen in is
-/// shown on the standard error: as a bar where that is a terminal, as lines elsewhere. Losing the hub is no end: it is
-/// found again.
-pub(crate) async fn follow(
+/// Follows an object until it is what is waited for, cannot go on, or the time is over. Each state it is seen in is shown.
+/// Losing the hub is no end: it is found again.
+pub(crate) async fn follow<K: Followed>(
     session: &Session,
-    instance: ExtensionInstance,
+    object: K,
     until: Until,
     limit: Duration,
-) -> Result<Option<ExtensionInstance>, Failure> {
-    let name = instance.metadata.name.clone().unwrap_or_default();
-    let display = Display::new(&name);
-    display.show(&instance);
-    let mut last = instance;
-    let watched = watcher::watch_object(session.own::<ExtensionInstance>(), &name).default_backoff();
+    display: &Display,
+) -> Result<Option<K>, Failure> {
+    let name = object.meta().name.clone().unwrap_or_default();
+    display.show(&object);
+    let mut last = object;
+    let watched = watcher::watch_object(session.own::<K>(), &name).default_backoff();
     let mut watched = pin!(watched);
     let ended = tokio::time::timeout(limit, async {
         while let Some(seen) = watched.next().await {
             match seen {
                 Ok(Some(seen)) => {
-                    display.show(&seen);
+                    let looked_at = display.show(&seen);
                     last = seen;
-                    match verdict(&last) {
+                    match last.verdict() {
                         Verdict::Stuck(failure) => return Err(failure),
                         Verdict::Ready if until == Until::Ready => return Ok(Some(last.clone())),
+                        // Who does not read to the end has read enough.
+                        _ if !looked_at => return Ok(Some(last.clone())),
                         Verdict::Ready | Verdict::Working => {}
                     }
                 }
                 Ok(None) if until == Until::Gone => return Ok(None),
-                Ok(None) => return Err(Failure::new(format!("instance {name} was deleted by somebody else"))),
-                Err(error) => lost(&name, &display, &error)?,
+                Ok(None) => return Err(Failure::new(format!("{} {name} was deleted by somebody else", K::WHAT))),
+                Err(error) => lost::<K>(&name, display, &error)?,
             }
         }
-        Err(Failure::new(format!("the hub's API server no longer says anything about instance {name}")))
+        Err(Failure::new(format!("the hub's API server no longer says anything about {} {name}", K::WHAT)))
     })
     .await;
     display.end();
-    ended.unwrap_or_else(|_| Err(out_of_time(&last, until.word(), &span(limit))))
+    ended.unwrap_or_else(|_| Err(last.out_of_time(until, &span(limit))))
 }
 
 /// What came between: a missing right stays missing, everything else passes.
-fn lost(name: &str, display: &Display, error: &watcher::Error) -> Result<(), Failure> {
+fn lost<K: Followed>(name: &str, display: &Display, error: &watcher::Error) -> Result<(), Failure> {
     if let watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) = error
         && let kube::Error::Api(status) = error
         && matches!(status.code, 401 | 403)
     {
-        return Err(refused(&format!("watch ExtensionInstance {name}"), error));
+        return Err(refused(&format!("watch {} {name}", K::kind(&())), error));
     }
     display.say("the hub's API server does not answer; trying again");
     Ok(())
-}
-
-/// Where progress is shown.
-struct Display {
-    name: String,
-    bar: Option<ProgressBar>,
-    said: std::cell::RefCell<String>,
-}
-
-impl Display {
-    fn new(name: &str) -> Self {
-        let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
-        if let Some(bar) = &bar {
-            bar.set_style(style(false));
-            bar.set_prefix(name.to_owned());
-            bar.enable_steady_tick(Duration::from_millis(120));
-        }
-        Self { name: name.to_owned(), bar, said: std::cell::RefCell::default() }
-    }
-
-    fn show(&self, instance: &ExtensionInstance) {
-        if let Some(bar) = &self.bar {
-            let objects = progress::objects(instance);
-            bar.set_style(style(objects.is_some()));
-            if let Some(objects) = objects {
-                bar.set_position(objects.ready.into());
-                bar.set_length(objects.total.into());
-            }
-        }
-        self.say(&progress::line(instance));
-    }
-
-    /// Each line once, as long as nothing else was said.
-    fn say(&self, line: &str) {
-        if *self.said.borrow() == line {
-            return;
-        }
-        line.clone_into(&mut self.said.borrow_mut());
-        match &self.bar {
-            Some(bar) => bar.set_message(line.to_owned()),
-            None => eprintln!("{}: {line}", self.name),
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-fn style(counted: bool) -> ProgressStyle {
-    let template = if counted {
-        "{spinner} {prefix} [{bar:20}] {pos} of {len} objects ready, {elapsed}\n  {wide_msg}"
-    } else {
-        "{spinner} {prefix} {elapsed}\n  {wide_msg}"
-    };
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner()).progress_chars("##-")
 }

@@ -1,6 +1,7 @@
 //! What is written to the hub, made from what was typed.
 
 use fitout_api::{ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Upgrade};
+use kube::ResourceExt;
 use serde_json::Value;
 
 use crate::arguments;
@@ -8,6 +9,9 @@ use crate::failure::Failure;
 
 /// The longest name of an object that other names are made from.
 const LONGEST_NAME: usize = 63;
+
+/// The longest name of a release that Helm takes: what charts make of it is to fit into a label.
+const LONGEST_RELEASE: usize = 53;
 
 /// The instance that an install asks for.
 pub(crate) fn wanted(
@@ -21,6 +25,12 @@ pub(crate) fn wanted(
     if name.len() > LONGEST_NAME {
         let sentence = format!("the name {name} is too long for an instance: it may have {LONGEST_NAME} characters");
         return Err(Failure::new(sentence).hint("give it another with --name"));
+    }
+    let release = install.release_name.as_ref().unwrap_or(extension);
+    if release.len() > LONGEST_RELEASE {
+        let sentence =
+            format!("the name {release} is too long for a release: it may have {LONGEST_RELEASE} characters");
+        return Err(Failure::new(sentence).hint("give it another with --release-name"));
     }
     let spec = ExtensionInstanceSpec {
         cluster: install.cluster.clone(),
@@ -37,6 +47,21 @@ pub(crate) fn wanted(
     let mut instance = ExtensionInstance::new(&name, spec);
     instance.metadata.namespace = Some(namespace.to_owned());
     Ok(instance)
+}
+
+/// Refuses an instance that would share a release with another of the same cluster: they would undo each other's work.
+pub(crate) fn alone(wanted: &ExtensionInstance, others: &[ExtensionInstance]) -> Result<(), Failure> {
+    let (name, spec) = (wanted.name_any(), &wanted.spec);
+    let shares = |other: &&ExtensionInstance| {
+        other.spec.namespace == spec.namespace && other.spec.release_name() == spec.release_name()
+    };
+    let Some(other) = others.iter().filter(|other| other.name_any() != name).find(shares) else { return Ok(()) };
+    let (other, release, namespace) = (other.name_any(), spec.release_name(), &spec.namespace);
+    let sentence = format!(
+        "instance {other} already is the release {release} in namespace {namespace} of cluster {}",
+        spec.cluster
+    );
+    Err(Failure::new(sentence).hint("give the new one another with --namespace or --release-name"))
 }
 
 /// Makes of an instance, as the hub has it, what an upgrade asks for. Fields that are not mentioned stay, even those that
@@ -70,16 +95,20 @@ pub(crate) fn values(instance: &Value) -> FreeForm {
 mod tests {
     use super::*;
     use crate::arguments::{Arguments, Command};
+    use crate::output::Paint;
     use clap::Parser;
     use insta::assert_snapshot;
     use serde_json::json;
 
     fn install(words: &str) -> Result<String, Failure> {
+        Ok(fitout_goyaml::to_yaml(&serde_json::to_value(parsed(words)?).unwrap()))
+    }
+
+    fn parsed(words: &str) -> Result<ExtensionInstance, Failure> {
         let words = ["fitout", "install"].into_iter().chain(words.split(' '));
         let Command::Install(install) = Arguments::try_parse_from(words).unwrap().command else { unreachable!() };
-        let values = crate::settings::layered(FreeForm::new(), &[], &install.values.set)?;
-        let instance = wanted(&install, "org-acme", Scope::Shared, values)?;
-        Ok(fitout_goyaml::to_yaml(&serde_json::to_value(instance).unwrap()))
+        let values = crate::settings::layered(FreeForm::new(), &crate::settings::read(&install.values)?)?;
+        wanted(&install, "org-acme", Scope::Shared, values)
     }
 
     #[test]
@@ -133,8 +162,32 @@ mod tests {
 
     #[test]
     fn a_name_that_would_be_too_long_has_to_be_given() {
-        let failure = install(&format!("podinfo -c {}", "c".repeat(60))).unwrap_err();
-        assert_eq!(failure.hint.unwrap(), "give it another with --name");
+        let refused = |words: &str| install(words).unwrap_err().shown(Paint::new(false));
+        let long = "c".repeat(60);
+        assert_snapshot!(refused(&format!("podinfo -c {long}")), @r"
+        error: the name cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc-podinfo is too long for an instance: it may have 63 characters
+        hint: give it another with --name
+        ");
+        let sentences = "error: the name cccccccccccccccccccccccccccccccccccccccccccccccccccccc is too long for a release: it may \
+                         have 53 characters\nhint: give it another with --release-name\n";
+        let (fits, long) = (&long[..53], &long[..54]);
+        assert_eq!(refused(&format!("{long} -c foo")), sentences);
+        assert_eq!(refused(&format!("podinfo -c foo --release-name {long}")), sentences);
+        install(&format!("{fits} -c foo")).unwrap();
+        install(&format!("{long} -c foo --release-name {fits}")).unwrap();
+    }
+
+    #[test]
+    fn a_release_belongs_to_one_instance() {
+        let others = [parsed("podinfo -c foo").unwrap()];
+        let alone = |words| alone(&parsed(words).unwrap(), &others);
+        assert_snapshot!(alone("podinfo -c foo --name two").unwrap_err().shown(Paint::new(false)), @r"
+        error: instance foo-podinfo already is the release podinfo in namespace podinfo of cluster foo
+        hint: give the new one another with --namespace or --release-name
+        ");
+        alone("podinfo -c foo --name two -n two").unwrap();
+        alone("podinfo -c foo --name two --release-name two").unwrap();
+        alone("podinfo -c foo").unwrap();
     }
 
     #[test]

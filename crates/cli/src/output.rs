@@ -34,6 +34,14 @@ impl Format {
         }
     }
 
+    /// A value as one of several that follow each other: JSON on a line, YAML after `---`.
+    pub(crate) fn document(self, value: &Value) -> String {
+        match self {
+            Self::Json => format!("{value}\n"),
+            Self::Table | Self::Wide | Self::Yaml => format!("---\n{}", fitout_goyaml::to_yaml(value)),
+        }
+    }
+
     /// One object, either in our words or as it is.
     pub(crate) fn object<T: Serialize>(self, object: &T, words: impl FnOnce() -> String) -> Result<String, Failure> {
         if self.is_table() { Ok(words()) } else { Ok(self.value(&as_value(object)?)) }
@@ -118,6 +126,13 @@ mod tests {
         let text = Format::Json.list(&[json!({ "kind": "Cluster" })], || unreachable!()).unwrap();
         let list: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&list["kind"], &list["items"][0]["kind"]), (&json!("List"), &json!("Cluster")));
+    }
+
+    #[test]
+    fn documents_are_told_apart() {
+        let value = json!({ "a": [1] });
+        assert_eq!(Format::Json.document(&value), "{\"a\":[1]}\n");
+        assert_eq!(Format::Yaml.document(&value), "---\na:\n- 1\n");
     }
 
     #[test]

@@ -25,16 +25,15 @@ const ON_ITS_WAY: [&str; 6] = [
 
 /// What is going on, in a line without the instance's name.
 pub(crate) fn line(instance: &ExtensionInstance) -> String {
-    let Some(status) = &instance.status else { return "waiting for the hub".to_owned() };
-    if let Some(unhealthy) = &status.first_unhealthy {
-        return format!("{}: {}", unhealthy.object, unhealthy.message);
-    }
+    let nothing = ExtensionInstanceStatus::default();
+    // What was said of an earlier wish would look like an answer to this one.
+    let fresh = |status: &&ExtensionInstanceStatus| status.observed_generation >= instance.metadata.generation;
+    let status = instance.status.as_ref().filter(fresh).unwrap_or(&nothing);
     let ready = conditions::find(&status.conditions, conditions::READY);
-    match (step(status), ready) {
-        (Some(step), _) => step,
-        (None, Some(ready)) => ready.message.clone(),
-        (None, None) => "waiting for the hub".to_owned(),
-    }
+    // Which step is tried again is of less use than why it did not go well.
+    let failed = ready.filter(|ready| ready.reason == reasons::ready::FAILED).map(|ready| ready.message.clone());
+    let said = failed.or_else(|| step_with_cause(status)).or_else(|| unhealthy(status));
+    said.or_else(|| ready.map(|ready| ready.message.clone())).unwrap_or_else(|| "waiting for the hub".to_owned())
 }
 
 /// How many objects are ready, as far as that is known.
@@ -49,6 +48,19 @@ fn step(status: &ExtensionInstanceStatus) -> Option<String> {
         let _ = write!(text, " ({object})");
     }
     Some(text)
+}
+
+/// The step that is running, and why it has not ended yet, where that is known.
+fn step_with_cause(status: &ExtensionInstanceStatus) -> Option<String> {
+    let object = status.step.as_ref()?.object.as_ref();
+    let unhealthy = status.first_unhealthy.as_ref().filter(|unhealthy| Some(&unhealthy.object) == object);
+    let cause = unhealthy.map(|unhealthy| format!(": {}", unhealthy.message)).unwrap_or_default();
+    step(status).map(|step| step + &cause)
+}
+
+fn unhealthy(status: &ExtensionInstanceStatus) -> Option<String> {
+    let unhealthy = status.first_unhealthy.as_ref()?;
+    Some(format!("{}: {}", unhealthy.object, unhealthy.message))
 }
 
 /// All there is to say about an instance, on several lines.
@@ -72,8 +84,8 @@ pub(crate) fn view(instance: &ExtensionInstance, now: Timestamp, paint: Paint) -
     }
     text += "\n";
     for condition in in_order(&status.conditions) {
-        let mark = mark(condition, paint);
-        let _ = writeln!(text, "  {mark} {:<11} {}", condition.type_, condition.message);
+        let line = format!("  {} {:<11} {}", mark(condition, paint), condition.type_, condition.message);
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     if !status.revisions.is_empty() {
         text += "\n";
@@ -96,20 +108,18 @@ fn facts(instance: &ExtensionInstance, status: &ExtensionInstanceStatus) -> Vec<
     if instance.spec.suspend {
         facts.push(("Suspended", "it is watched, and nothing is written".to_owned()));
     }
-    if let Some(step) = step(status) {
-        facts.push(("Doing", step));
-    }
+    facts.extend(step(status).map(|step| ("Doing", step)));
     if let Some(objects) = objects(instance) {
         facts.push(("Objects", format!("{} {} of {} ready", bar(objects), objects.ready, objects.total)));
     }
-    if let Some(unhealthy) = &status.first_unhealthy {
-        facts.push(("Unhealthy", format!("{}: {}", unhealthy.object, unhealthy.message)));
-    }
+    facts.extend(unhealthy(status).map(|unhealthy| ("Unhealthy", unhealthy)));
     facts
 }
 
 fn version(status: &ExtensionInstanceStatus) -> String {
-    let why = status.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    // Mostly `Resolved` says it a few lines below.
+    let said = |why: &&String| status.conditions.iter().any(|condition| condition.message == **why);
+    let why = status.why.as_ref().filter(|why| !said(why)).map(|why| format!(" ({why})")).unwrap_or_default();
     match (&status.version, &status.wanted_version) {
         (Some(version), Some(wanted)) if version != wanted => format!("{version}, going to {wanted}{why}"),
         (Some(version), _) => format!("{version}{why}"),
@@ -123,7 +133,7 @@ fn bar(objects: ObjectCount) -> String {
     format!("[{}{}]", "#".repeat(full as usize), "-".repeat((BAR - full) as usize))
 }
 
-/// The order in which an instance gets ready.
+/// In the order in which an instance gets ready; what only repeats `Ready` is left out.
 fn in_order(said: &[Condition]) -> Vec<&Condition> {
     const ORDER: [&str; 7] = [
         conditions::RESOLVED,
@@ -134,7 +144,12 @@ fn in_order(said: &[Condition]) -> Vec<&Condition> {
         conditions::RECONCILING,
         conditions::STALLED,
     ];
-    let mut said: Vec<_> = said.iter().collect();
+    let ready = conditions::find(said, conditions::READY).map(|ready| &ready.message);
+    let repeats = |condition: &Condition| {
+        matches!(condition.type_.as_str(), conditions::RECONCILING | conditions::STALLED)
+            && Some(&condition.message) == ready
+    };
+    let mut said: Vec<_> = said.iter().filter(|condition| !repeats(condition)).collect();
     said.sort_by_key(|condition| ORDER.iter().position(|aspect| *aspect == condition.type_));
     said
 }
@@ -155,6 +170,7 @@ pub(crate) mod fixtures;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fitout_api::Unhealthy;
     use insta::assert_snapshot;
 
     fn shown(instance: &ExtensionInstance) -> String {
@@ -174,6 +190,30 @@ mod tests {
     #[test]
     fn an_unhealthy_instance_says_which_object_and_why() {
         assert_snapshot!(shown(&fixtures::unhealthy()));
+    }
+
+    #[test]
+    fn a_step_that_waits_says_for_what_and_why() {
+        let mut waiting = fixtures::installing();
+        let cause = "Pod/cert-manager/cert-manager-7d9f: image quay.io/jetstack/x cannot be pulled: not found";
+        waiting.status.as_mut().unwrap().first_unhealthy =
+            Some(Unhealthy { object: "Deployment/cert-manager/cert-manager".to_owned(), message: cause.to_owned() });
+        let step = "step 3 of 4: apply objects (Deployment/cert-manager/cert-manager)";
+        assert_eq!(line(&waiting), format!("{step}: {cause}"));
+        waiting.status.as_mut().unwrap().first_unhealthy.as_mut().unwrap().object = "Job/x/y".to_owned();
+        assert_eq!(line(&waiting), step, "what is not waited for yet is no cause");
+    }
+
+    #[test]
+    fn an_answer_to_an_earlier_wish_is_not_shown_to_who_waits() {
+        let mut changed = fixtures::ready();
+        changed.metadata.generation = Some(2);
+        assert_eq!(line(&changed), "waiting for the hub");
+    }
+
+    #[test]
+    fn a_failure_that_is_tried_again_is_told_before_the_step() {
+        assert_snapshot!(shown(&fixtures::failing()));
     }
 
     #[test]

@@ -1,117 +1,75 @@
-//! Values from the command line: `--set` and `--values`.
-//!
-//! `--set` reads as Helm's does: `a.b=1,c[0].d=x,e={x,y}`, with `\` before a character that is meant as itself. `true`,
-//! `false`, `null` and whole numbers without leading zeros are what they look like, everything else is text.
+//! Values from the command line: `--values`, and `--set` with its relatives, all with Helm's meaning.
 
-use std::path::{Path, PathBuf};
+mod line;
+
+use std::path::Path;
 
 use fitout_api::FreeForm;
 use serde_json::{Map, Value};
 
+use crate::arguments::Values;
 use crate::failure::Failure;
+use line::{Reading, Step};
 
-/// The longest list that an index may call for: a slip of the finger is not to fill the memory.
-const MAX_INDEX: usize = 1024;
-
-/// What one `--set` sets.
+/// What one option sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Setting(Vec<(Vec<Step>, Value)>);
-
-/// One step on the way to a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
-    Key(String),
-    Index(usize),
+pub(crate) struct Setting {
+    option: &'static str,
+    places: Vec<(Vec<Step>, Value)>,
+    /// Where the option was given a whole JSON object.
+    whole: Value,
 }
 
 impl Setting {
     /// Reads the text after `--set`; an error is a sentence.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let pairs = split(text, ',').into_iter().map(|pair| {
-            let parts = split(pair, '=');
-            let (key, value) = match parts.as_slice() {
-                [_] => return Err(format!("'{pair}' has no '=': a value is set with KEY=VALUE")),
-                [key, ..] => (*key, &pair[key.len() + 1..]),
-                [] => return Err("a value is set with KEY=VALUE".to_owned()),
+    pub(crate) fn typed(text: &str) -> Result<Self, String> {
+        Self::read("--set", text, Reading::Typed)
+    }
+
+    /// Reads the text after `--set-string`.
+    pub(crate) fn text(text: &str) -> Result<Self, String> {
+        Self::read("--set-string", text, Reading::Text)
+    }
+
+    /// Reads the text after `--set-file`, with names of files in the place of what is in them.
+    pub(crate) fn files(text: &str) -> Result<Self, String> {
+        Self::read("--set-file", text, Reading::Text)
+    }
+
+    /// Reads the text after `--set-json`: either `KEY=JSON` or a whole object.
+    pub(crate) fn json(text: &str) -> Result<Self, String> {
+        let option = "--set-json";
+        if !text.trim_start().starts_with('{') {
+            return Self::read(option, text, Reading::Json);
+        }
+        let whole = serde_json::from_str(text).map_err(|error| format!("'{text}' is not JSON: {error}"))?;
+        Ok(Self { option, places: vec![], whole })
+    }
+
+    fn read(option: &'static str, text: &str, reading: Reading) -> Result<Self, String> {
+        Ok(Self { option, places: line::read(text, reading)?, whole: Value::Null })
+    }
+
+    fn apply(&self, values: &mut Value) -> Result<(), Failure> {
+        let wrong = |sentence| Failure::new(format!("{}: {sentence}", self.option));
+        merge(values, &self.whole);
+        self.places.iter().try_for_each(|(path, value)| put(values, path, value.clone())).map_err(wrong)
+    }
+
+    /// The same, with what is in the files in the place of their names.
+    fn with_contents(mut self) -> Result<Self, Failure> {
+        for (_, value) in &mut self.places {
+            let names = match value {
+                Value::Array(names) => names.as_mut_slice(),
+                name => std::slice::from_mut(name),
             };
-            Ok((path(key)?, read(value)))
-        });
-        pairs.collect::<Result<_, _>>().map(Self)
-    }
-
-    fn apply(&self, values: &mut Value) -> Result<(), String> {
-        self.0.iter().try_for_each(|(path, value)| put(values, path, value.clone()))
-    }
-}
-
-/// The parts between separators; one after `\` or within `{}` separates nothing.
-fn split(text: &str, separator: char) -> Vec<&str> {
-    let (mut parts, mut start, mut escaped, mut depth) = (vec![], 0, false, 0_usize);
-    for (index, letter) in text.char_indices() {
-        match letter {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ if letter == separator && depth == 0 => {
-                parts.push(&text[start..index]);
-                start = index + letter.len_utf8();
+            for name in names {
+                let path = name.as_str().unwrap_or_default();
+                let sentence = |error| format!("{}: cannot read the file {path}: {error}", self.option);
+                *name = std::fs::read_to_string(path).map_err(|error| Failure::new(sentence(error)))?.into();
             }
-            _ => {}
         }
-    }
-    parts.push(&text[start..]);
-    parts
-}
-
-fn unescaped(text: &str) -> String {
-    let mut escaped = false;
-    let keep = |letter: &char| {
-        escaped = *letter == '\\' && !escaped;
-        !escaped
-    };
-    text.chars().filter(keep).collect()
-}
-
-fn path(key: &str) -> Result<Vec<Step>, String> {
-    let mut steps = vec![];
-    for part in split(key, '.') {
-        let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
-        if name.is_empty() {
-            return Err(format!("'{key}' has an empty name in it"));
-        }
-        steps.push(Step::Key(unescaped(name)));
-        while !rest.is_empty() {
-            let inner = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-            let index = inner.and_then(|(index, after)| Some((index.parse().ok()?, after)));
-            let Some((index, after)) = index.filter(|(index, _)| *index <= MAX_INDEX) else {
-                return Err(format!("'{part}': in brackets there is a number from 0 to {MAX_INDEX}"));
-            };
-            steps.push(Step::Index(index));
-            rest = after;
-        }
-    }
-    Ok(steps)
-}
-
-fn read(text: &str) -> Value {
-    match text.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
-        Some("") => Value::Array(vec![]),
-        Some(inner) => Value::Array(split(inner, ',').into_iter().map(scalar).collect()),
-        None => scalar(text),
-    }
-}
-
-fn scalar(text: &str) -> Value {
-    let leading_zero = text.len() > 1 && text.trim_start_matches('-').starts_with('0');
-    match text {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        "null" => Value::Null,
-        _ => match text.parse::<i64>() {
-            Ok(number) if !leading_zero && !text.starts_with('+') => Value::from(number),
-            _ => Value::String(unescaped(text)),
-        },
+        Ok(self)
     }
 }
 
@@ -142,9 +100,19 @@ fn put(at: &mut Value, path: &[Step], value: Value) -> Result<(), String> {
     }
 }
 
-/// Reads the files, in their order.
-pub(crate) fn read_files(files: &[PathBuf]) -> Result<Vec<Value>, Failure> {
-    files.iter().map(|file| read_file(file)).collect()
+/// What was given on the command line, read.
+pub(crate) struct Given {
+    files: Vec<Value>,
+    settings: Vec<Setting>,
+}
+
+/// Reads the files that the command line names.
+pub(crate) fn read(values: &Values) -> Result<Given, Failure> {
+    let files = values.files.iter().map(|file| read_file(file)).collect::<Result<_, _>>()?;
+    let contents = values.set_file.iter().cloned().map(Setting::with_contents).collect::<Result<Vec<_>, _>>()?;
+    // Helm's order: of two options that set the same, the later in this list wins, wherever they stand.
+    let settings = [&values.set_json, &values.set, &values.set_string, &contents];
+    Ok(Given { files, settings: settings.into_iter().flatten().cloned().collect() })
 }
 
 fn read_file(path: &Path) -> Result<Value, Failure> {
@@ -159,16 +127,12 @@ fn read_file(path: &Path) -> Result<Value, Failure> {
     }
 }
 
-/// The values there were, with those of the files over them and those of `--set` over all. Null stays, because it takes
+/// The values there were, with those of the files over them and those of settings over all. Null stays, because it takes
 /// away what the chart or the definition sets.
-pub(crate) fn layered(before: FreeForm, files: &[Value], set: &[Setting]) -> Result<FreeForm, Failure> {
+pub(crate) fn layered(before: FreeForm, given: &Given) -> Result<FreeForm, Failure> {
     let mut values = Value::Object(before);
-    for file in files {
-        merge(&mut values, file);
-    }
-    for setting in set {
-        setting.apply(&mut values).map_err(|sentence| Failure::new(format!("--set: {sentence}")))?;
-    }
+    given.files.iter().for_each(|file| merge(&mut values, file));
+    given.settings.iter().try_for_each(|setting| setting.apply(&mut values))?;
     match values {
         Value::Object(values) => Ok(values),
         _ => Ok(FreeForm::new()),
@@ -195,53 +159,106 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn set(texts: &[&str]) -> Value {
-        let settings: Vec<_> = texts.iter().map(|text| Setting::parse(text).unwrap()).collect();
-        Value::Object(layered(FreeForm::new(), &[], &settings).unwrap())
+    fn layered(before: &Value, files: Vec<Value>, settings: Vec<Setting>) -> Result<Value, Failure> {
+        let before = before.as_object().unwrap().clone();
+        super::layered(before, &Given { files, settings }).map(Value::Object)
+    }
+
+    #[track_caller]
+    fn sets(setting: Result<Setting, String>, expected: &Value) {
+        assert_eq!(layered(&json!({}), vec![], vec![setting.unwrap()]).unwrap(), *expected);
     }
 
     #[test]
     fn settings_read_as_helm_reads_them() {
-        let cases = [
+        for (text, expected) in [
             ("a=1", json!({ "a": 1 })),
             ("a=01", json!({ "a": "01" })),
             ("a=0", json!({ "a": 0 })),
-            ("a=-5", json!({ "a": -5 })),
+            ("a=-05,b=+5", json!({ "a": -5, "b": 5 })),
             ("a=1.5", json!({ "a": "1.5" })),
-            ("a=true,b=null,c=", json!({ "a": true, "b": null, "c": "" })),
+            ("a=TRUE,b=null,c=", json!({ "a": true, "b": null, "c": "" })),
+            ("a=1,", json!({ "a": 1 })),
+            ("", json!({})),
+            ("a =1,b= 1", json!({ "a ": 1, "b": " 1" })),
             ("a.b.c=x", json!({ "a": { "b": { "c": "x" } } })),
             (r"a\.b=x", json!({ "a.b": "x" })),
             (r"a=x\,y", json!({ "a": "x,y" })),
+            (r"a=x\", json!({ "a": "x" })),
             ("a=b=c", json!({ "a": "b=c" })),
-            ("a={x,2}", json!({ "a": ["x", 2] })),
-            ("a={}", json!({ "a": [] })),
+            ("a=x{y", json!({ "a": "x{y" })),
+            (r"a={x\,y,2}", json!({ "a": ["x,y", 2] })),
+            ("a={}", json!({ "a": [""] })),
+            ("a={x}b=1", json!({ "a": ["x"], "b": 1 })),
             ("a[1].b=x", json!({ "a": [null, { "b": "x" }] })),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(set(&[text]), expected, "{text}");
+        ] {
+            sets(Setting::typed(text), &expected);
         }
     }
 
     #[test]
-    fn a_later_setting_wins_and_leaves_others_alone() {
-        assert_eq!(set(&["a.b=1,a.c=2", "a.b=3"]), json!({ "a": { "b": 3, "c": 2 } }));
+    fn text_stays_text() {
+        sets(Setting::text("a=1,b={2,true}"), &json!({ "a": "1", "b": ["2", "true"] }));
+        sets(Setting::text("a[1].b=1"), &json!({ "a": [null, { "b": "1" }] }));
     }
 
     #[test]
-    fn a_wrong_setting_is_refused_with_a_sentence() {
-        assert_eq!(Setting::parse("a").unwrap_err(), "'a' has no '=': a value is set with KEY=VALUE");
-        assert_eq!(Setting::parse("a..b=1").unwrap_err(), "'a..b' has an empty name in it");
-        assert_eq!(Setting::parse("a[x]=1").unwrap_err(), "'a[x]': in brackets there is a number from 0 to 1024");
-        let settings = [Setting::parse("a=1").unwrap(), Setting::parse("a.b=2").unwrap()];
-        let failure = layered(FreeForm::new(), &[], &settings).unwrap_err();
-        assert_eq!(failure.sentence, "--set: 'b' cannot be set: what it is to be in is no map");
+    fn json_is_set_by_key_or_whole() {
+        for (text, expected) in [
+            (
+                r#"a=[1,{"b":null}],c="x",d=1.5,e=,f=true"#,
+                json!({ "a": [1, { "b": null }], "c": "x", "d": 1.5, "e": null, "f": true }),
+            ),
+            ("a=1 b=2", json!({ "a": 1, "b": 2 })),
+            (r#"a[0].b={"c":1}"#, json!({ "a": [{ "b": { "c": 1 } }] })),
+            (r#" {"a":{"b":1}} "#, json!({ "a": { "b": 1 } })),
+        ] {
+            sets(Setting::json(text), &expected);
+        }
+        let sentence = Setting::json("{a:1}").unwrap_err();
+        assert_eq!(sentence, "'{a:1}' is not JSON: key must be a string at line 1 column 2");
+    }
+
+    #[test]
+    fn files_become_what_is_in_them() {
+        let setting = Setting::files("a=Cargo.toml,b={Cargo.toml}").unwrap().with_contents().unwrap();
+        let content = std::fs::read_to_string("Cargo.toml").unwrap();
+        sets(Ok(setting), &json!({ "a": content, "b": [content] }));
+        let failure = Setting::files("a=gone").unwrap().with_contents().unwrap_err();
+        assert_eq!(failure.sentence, "--set-file: cannot read the file gone: No such file or directory (os error 2)");
+    }
+
+    #[test]
+    fn a_later_setting_wins_and_leaves_others_alone() {
+        let settings = vec![Setting::typed("a.b=1,a.c=2").unwrap(), Setting::typed("a.b=3").unwrap()];
+        assert_eq!(layered(&json!({}), vec![], settings).unwrap(), json!({ "a": { "b": 3, "c": 2 } }));
+    }
+
+    #[test]
+    fn what_has_no_place_is_refused_with_the_option_that_sets_it() {
+        let settings = vec![Setting::typed("a=1").unwrap(), Setting::text("a.b=2").unwrap()];
+        let failure = layered(&json!({}), vec![], settings).unwrap_err();
+        assert_eq!(failure.sentence, "--set-string: 'b' cannot be set: what it is to be in is no map");
     }
 
     #[test]
     fn files_lie_over_what_was_there_and_settings_over_files() {
-        let before = json!({ "kept": 1, "list": [1, 2], "map": { "x": 1 } }).as_object().unwrap().clone();
-        let files = [json!({ "list": [3], "map": { "y": null } }), Value::Null];
-        let values = layered(before, &files, &[Setting::parse("map.x=9").unwrap()]).unwrap();
-        assert_eq!(Value::Object(values), json!({ "kept": 1, "list": [3], "map": { "x": 9, "y": null } }));
+        let before = json!({ "kept": 1, "list": [1, 2], "map": { "x": 1 } });
+        let files = vec![json!({ "list": [3], "map": { "y": null } }), Value::Null];
+        let values = layered(&before, files, vec![Setting::typed("map.x=9").unwrap()]).unwrap();
+        assert_eq!(values, json!({ "kept": 1, "list": [3], "map": { "x": 9, "y": null } }));
+    }
+
+    #[test]
+    fn options_come_in_helms_order() {
+        let values = Values {
+            set: vec![Setting::typed("a=1,b=1").unwrap()],
+            set_string: vec![Setting::text("a=2").unwrap()],
+            set_json: vec![Setting::json("a=3,b=3,c=3").unwrap()],
+            set_file: vec![],
+            files: vec![],
+        };
+        let values = super::layered(FreeForm::new(), &read(&values).unwrap()).unwrap();
+        assert_eq!(Value::Object(values), json!({ "a": "2", "b": 1, "c": 3 }));
     }
 }

@@ -30,6 +30,17 @@ pub(crate) fn verdict(instance: &ExtensionInstance) -> Verdict {
     if conditions::is_true(&said, conditions::READY) { Verdict::Ready } else { Verdict::Working }
 }
 
+/// How a command ends that only looks at an instance: what fails is told, also where the hub tries again by itself.
+pub(crate) fn code(instance: &ExtensionInstance) -> Code {
+    let said = fresh(instance);
+    let failed = conditions::find(&said, conditions::READY).is_some_and(|ready| ready.reason == reasons::ready::FAILED);
+    match verdict(instance) {
+        Verdict::Stuck(failure) => failure.code,
+        Verdict::Working if failed => Code::Failed,
+        Verdict::Working | Verdict::Ready => Code::Done,
+    }
+}
+
 /// The conditions that are about what is wanted now.
 fn fresh(instance: &ExtensionInstance) -> Vec<Condition> {
     let Some(status) = &instance.status else { return vec![] };
@@ -48,7 +59,7 @@ fn stuck(name: &str, said: &[Condition]) -> Option<Failure> {
         // An unknown cluster may become known without a person.
         if condition.reason != reasons::resolved::CLUSTER_UNKNOWN || conditions::is_true(said, conditions::STALLED) {
             let sentence = format!("no version of instance {name} can be chosen: {}", condition.message);
-            return Some(Failure::new(sentence).code(Code::Unresolved));
+            return Some(Failure::new(sentence).hint(remedies(name)).code(Code::Unresolved));
         }
     }
     if let Some(condition) = is_false(conditions::APPROVED)
@@ -58,7 +69,12 @@ fn stuck(name: &str, said: &[Condition]) -> Option<Failure> {
         let hint = "somebody who may approve creates a Consent for it; it then goes on by itself";
         return Some(Failure::new(sentence).hint(hint).code(Code::NeedsApproval));
     }
-    stalled(name, said)
+    stalled(name, said).map(|failure| failure.hint(remedies(name)))
+}
+
+/// What can be done about an instance that is there and cannot go on.
+fn remedies(name: &str) -> String {
+    format!("`fitout upgrade {name}` changes it, `fitout uninstall {name}` takes it back")
 }
 
 fn stalled(name: &str, said: &[Condition]) -> Option<Failure> {
@@ -86,7 +102,7 @@ mod tests {
     use super::*;
     use crate::progress::fixtures;
 
-    fn code(instance: &ExtensionInstance) -> Option<Code> {
+    fn ended(instance: &ExtensionInstance) -> Option<Code> {
         match verdict(instance) {
             Verdict::Stuck(failure) => Some(failure.code),
             Verdict::Ready => Some(Code::Done),
@@ -96,13 +112,20 @@ mod tests {
 
     #[test]
     fn conditions_become_exit_codes() {
-        assert_eq!(code(&fixtures::pending()), None);
-        assert_eq!(code(&fixtures::installing()), None);
-        assert_eq!(code(&fixtures::unhealthy()), None);
-        assert_eq!(code(&fixtures::ready()), Some(Code::Done));
-        assert_eq!(code(&fixtures::stalled()), Some(Code::Failed));
-        assert_eq!(code(&fixtures::unapproved()), Some(Code::NeedsApproval));
-        assert_eq!(code(&fixtures::unresolved()), Some(Code::Unresolved));
+        assert_eq!(ended(&fixtures::pending()), None);
+        assert_eq!(ended(&fixtures::installing()), None);
+        assert_eq!(ended(&fixtures::unhealthy()), None);
+        assert_eq!(ended(&fixtures::ready()), Some(Code::Done));
+        assert_eq!(ended(&fixtures::stalled()), Some(Code::Failed));
+        assert_eq!(ended(&fixtures::unapproved()), Some(Code::NeedsApproval));
+        assert_eq!(ended(&fixtures::unresolved()), Some(Code::Unresolved));
+    }
+
+    #[test]
+    fn what_is_tried_again_is_waited_for_and_still_a_failure_to_who_only_looks() {
+        assert_eq!((ended(&fixtures::failing()), code(&fixtures::failing())), (None, Code::Failed));
+        assert_eq!(code(&fixtures::installing()), Code::Done);
+        assert_eq!(code(&fixtures::unresolved()), Code::Unresolved);
     }
 
     #[test]
@@ -120,7 +143,7 @@ mod tests {
             [(fixtures::unapproved(), None), (fixtures::unresolved(), None), (fixtures::stalled(), Some(Code::Failed))]
         {
             leaving.metadata.deletion_timestamp = leaving.metadata.creation_timestamp.clone();
-            assert_eq!(code(&leaving), expected);
+            assert_eq!(ended(&leaving), expected);
         }
     }
 

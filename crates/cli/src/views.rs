@@ -9,10 +9,11 @@ use serde_json::json;
 
 use crate::arguments::{self, List, Status};
 use crate::connection::{Kept, Session};
-use crate::failure::{Code, Failure, unknown};
+use crate::display::Display;
+use crate::failure::{Failure, unknown};
 use crate::following::{Until, follow};
 use crate::output::Format;
-use crate::verdict::{Verdict, verdict};
+use crate::verdict::code;
 use crate::{Answer, progress, revisions, tables};
 
 pub(crate) async fn list(session: &Session, list: &List) -> Result<Answer, Failure> {
@@ -43,16 +44,18 @@ pub(crate) fn listed<K: serde::Serialize>(
 
 pub(crate) async fn status(session: &Session, status: &Status) -> Result<Answer, Failure> {
     let mut instance: ExtensionInstance = session.named("instance", &status.instance, "fitout list").await?;
+    if status.watch && !session.output.is_table() {
+        // Its last state is among those that were printed.
+        follow(session, instance, Until::Ready, status.timeout, &Display::for_programs(session.output)).await?;
+        return Ok(String::new().into());
+    }
     if status.watch {
-        let seen = follow(session, instance.clone(), Until::Ready, status.timeout).await?;
+        let display = Display::for_people(&status.instance);
+        let seen = follow(session, instance.clone(), Until::Ready, status.timeout, &display).await?;
         instance = seen.unwrap_or(instance);
     }
     let text = session.output.object(&instance, || progress::view(&instance, session.now, session.paint))?;
-    let code = match verdict(&instance) {
-        Verdict::Stuck(failure) => failure.code,
-        Verdict::Ready | Verdict::Working => Code::Done,
-    };
-    Ok(Answer { text, code })
+    Ok(Answer { text, code: code(&instance) })
 }
 
 pub(crate) async fn history(session: &Session, name: &str) -> Result<Answer, Failure> {

@@ -2,15 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod command;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use base64::Engine;
+use command::{Ended, fitout};
 use fitout_testkit::{Cluster, Spec, until};
 use serde_json::{Value, json};
 
@@ -68,14 +70,6 @@ struct Organization {
     name: String,
 }
 
-/// What came of a command.
-#[derive(Debug)]
-struct Ended {
-    code: i32,
-    out: String,
-    err: String,
-}
-
 impl Organization {
     fn new() -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(1);
@@ -120,31 +114,6 @@ impl Organization {
 fn tried(call: &fitout_testkit::Call) -> bool {
     let asked = call.request_object.as_ref().is_some_and(|body| body["dryRun"] == json!(["All"]));
     call.uri.contains("dryRun=All") || asked
-}
-
-fn fitout(kubeconfig: &Path, organization: Option<&str>, words: &[&str]) -> Result<Ended> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fitout"));
-    command.args(words).env("KUBECONFIG", kubeconfig).env_remove("FITOUT_ORGANIZATION");
-    command.envs(organization.map(|name| ("FITOUT_ORGANIZATION", name)));
-    let output = command.output()?;
-    Ok(Ended {
-        code: output.status.code().context("an exit code")?,
-        out: String::from_utf8(output.stdout)?,
-        err: String::from_utf8(output.stderr)?,
-    })
-}
-
-impl Ended {
-    #[track_caller]
-    fn well(self) -> String {
-        assert_eq!(self.code, 0, "{self:?}");
-        self.out
-    }
-
-    #[track_caller]
-    fn refused(self, code: i32, sentences: &str) {
-        assert_eq!((self.code, self.err.as_str(), self.out.as_str()), (code, sentences, ""));
-    }
 }
 
 /// A file of this test's own.
@@ -229,6 +198,34 @@ fn an_install_creates_one_object_and_it_is_the_right_one() -> Result<()> {
         (said.code, said.err.lines().next()),
         (1, Some("error: cluster prod still has instances: prod-podinfo"))
     );
+    Ok(())
+}
+
+#[test]
+fn values_are_what_helm_makes_of_them() -> Result<()> {
+    let acme = Organization::with_cluster("prod")?;
+    let chart = HUB.bed().dir().join("values");
+    fs::create_dir_all(chart.join("templates"))?;
+    fs::write(chart.join("Chart.yaml"), "apiVersion: v2\nname: values\nversion: 1.0.0\n")?;
+    fs::write(chart.join("templates/values.yaml"), "{{ omit .Values \"global\" | toJson }}")?;
+    let content = file(&acme, "content", "two, {lines}\nof text\n")?;
+    let content = content.to_str().context("a path")?;
+    for options in [
+        &["--set", "a=TRUE,b=-05,c=+5,d=01,e=1.5,f= x,g="][..],
+        &["--set", r"a\.b=x\,y,c={x\,y,2},d={},e=x{y,f={x}g=1,"],
+        &["--set", "a[1].b.c=x,a[0]=y,d=null"],
+        &["--set-string", "a=1,b={2,true},c[0]=null"],
+        &["--set-json", r#"a=[1,{"b":null}],c="x",d=1.5,e=,f=true g={"h":{}}"#],
+        &["--set-json", r#" {"a":{"b":1,"c":2}}"#, "--set", "a.b=3"],
+        &["--set-file", &format!("a={content},b={{{content}}}")],
+        &["--set-string", "a=2", "--set", "a=1,b=1", "--set-json", "a=3,b=3,c=3"],
+    ] {
+        let install = ["install", "podinfo", "-c", "prod", "--dry-run", "-o", "json"];
+        let ours: Value = serde_json::from_str(&acme.run(&[&install, options].concat())?.well())?;
+        let helms = HUB.helm().run(&[&["template", chart.to_str().context("a path")?], options].concat())?;
+        let helms = helms.lines().find(|line| line.starts_with('{')).context("values")?;
+        assert_eq!(ours["spec"]["values"], serde_json::from_str::<Value>(helms)?, "{options:?}");
+    }
     Ok(())
 }
 
@@ -425,7 +422,11 @@ fn wrong_usage_ends_with_2_and_asks_nobody() -> Result<()> {
     assert_eq!(ended, format!("fitout {}\n", env!("CARGO_PKG_VERSION")));
     assert!(fitout(Path::new("/nowhere"), None, &["completions", "bash"])?.well().contains("fitout"));
     let ended = fitout(Path::new("/nowhere"), None, &["list"])?;
-    assert!(ended.code == 1 && ended.err.starts_with("error: cannot read your kubeconfig: "), "{ended:?}");
+    ended.refused(
+        1,
+        "error: cannot read your kubeconfig /nowhere: No such file or directory (os error 2)\nhint: KUBECONFIG has to name a \
+         kubeconfig for the hub\n",
+    );
     Ok(())
 }
 

@@ -107,6 +107,23 @@ pub(crate) fn stalled() -> ExtensionInstance {
     }))
 }
 
+pub(crate) fn failing() -> ExtensionInstance {
+    let sentence = "Namespace/cert-manager: User \"jane\" cannot patch it; grant the hub this right on the cluster";
+    instance(&json!({
+        "observedGeneration": 1, "wantedVersion": "1.21.2", "why": "the newest that fits Kubernetes 1.36.3",
+        "step": { "index": 2, "of": 4, "name": "apply namespaces", "object": "Namespace/cert-manager" },
+        "objects": { "total": 8, "ready": 0 },
+        "firstUnhealthy": { "object": "Namespace/cert-manager", "message": "it is not there" },
+        "conditions": [
+            condition("Ready", "False", "Failed", sentence),
+            condition("Reconciling", "True", "Changed", sentence),
+            resolved(),
+            condition("Applied", "False", "Refused", sentence),
+            condition("Healthy", "Unknown", "Starting", "not everything is applied yet"),
+        ],
+    }))
+}
+
 pub(crate) fn unapproved() -> ExtensionInstance {
     let sentence = "asks for secrets: get cluster-wide, new since 1.20";
     instance(&json!({
