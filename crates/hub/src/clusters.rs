@@ -1,6 +1,6 @@
 //! Clusters: a worker each, which owns the connection and runs the sessions of its instances.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,12 +25,12 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.index.changes();
     // Workers end when their cluster is gone, and all of them with us.
     let mut workers: JoinSet<Key> = JoinSet::new();
-    let mut working: BTreeMap<Key, ()> = BTreeMap::new();
+    let mut working: BTreeSet<Key> = BTreeSet::new();
     loop {
         changes.mark_unchanged();
         for cluster in hub.index.clusters.state() {
             let key = (cluster.namespace().unwrap_or_default(), cluster.name_any());
-            if working.insert(key.clone(), ()).is_none() {
+            if working.insert(key.clone()) {
                 let hub = Arc::clone(&hub);
                 workers.spawn(async move {
                     work(&hub, &key).await;
@@ -44,8 +44,8 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             }
         }
         tokio::select! {
-            changed = changes.changed() => changed?,
-            Some(ended) = workers.join_next() => drop(working.remove(&ended?)),
+            told = changes.changed() => told?,
+            Some(ended) = workers.join_next() => { working.remove(&ended?); },
         }
     }
 }
@@ -83,8 +83,7 @@ async fn work(hub: &Arc<Hub>, key: &Key) {
             return;
         }
         // Instances come and go all the time; what a cluster is reached by changes seldom.
-        let changed = changes.wait_for(|now| now.others > others + 1);
-        let _ = timeout(RETRY, changed).await;
+        let _ = timeout(RETRY, changes.wait_for(|now| now.others > others + 1)).await;
     }
 }
 
@@ -99,7 +98,10 @@ async fn open(hub: &Hub, cluster: &Cluster) -> Result<(Target, Digest), Disconne
         let name = format!("{}/{}", other.namespace().unwrap_or_default(), other.name_any());
         return Err(Disconnected::Known { name });
     }
-    kubeconfigs::keep(hub, cluster, &kubeconfig).await;
+    // One that goes has its copy, and takes it along.
+    if cluster.metadata.deletion_timestamp.is_none() {
+        kubeconfigs::keep(hub, cluster, &kubeconfig).await;
+    }
     Ok((target, Digest::of(&kubeconfig)))
 }
 
@@ -116,13 +118,13 @@ async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
     let mut facts = target.facts_changes();
     let mut told = (target.facts(), None);
     let mut sessions: JoinSet<String> = JoinSet::new();
-    let mut running: BTreeMap<String, ()> = BTreeMap::new();
+    let mut running: BTreeSet<String> = BTreeSet::new();
     loop {
         changes.mark_unchanged();
         facts.mark_unchanged();
         for instance in instances(hub, key) {
             let name = instance.name_any();
-            if running.insert(name.clone(), ()).is_none() {
+            if running.insert(name.clone()) {
                 let (hub, target, namespace) = (Arc::clone(hub), Arc::clone(target), key.0.clone());
                 sessions.spawn(async move {
                     session::run(hub, target, namespace, name.clone()).await;
@@ -152,7 +154,7 @@ async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
         tokio::select! {
             ended = changes.changed() => if ended.is_err() { return },
             ended = facts.changed() => if ended.is_err() { return },
-            Some(Ok(ended)) = sessions.join_next() => drop(running.remove(&ended)),
+            Some(Ok(ended)) = sessions.join_next() => { running.remove(&ended); },
             () = contact => {}
         }
     }

@@ -45,7 +45,8 @@ impl Leadership {
         let mut found: Option<Lease> = None;
         loop {
             // What is said of it keeps it alive; when nothing is said for as long as it lasts, it is over.
-            match timeout(self.lasts, events.next()).await {
+            let lasts = found.as_ref().and_then(duration).unwrap_or(self.lasts);
+            match timeout(lasts, events.next()).await {
                 Ok(Some(Ok(Event::Apply(lease) | Event::InitApply(lease)))) => {
                     let free = holder(&lease).is_empty() || holder(&lease) == self.me;
                     found = Some(lease);
@@ -133,6 +134,12 @@ impl Leadership {
         self.fence.extend(began + self.lasts * 4 / 5);
         Ok(lease)
     }
+}
+
+/// How long its holder said that it lasts.
+fn duration(lease: &Lease) -> Option<Duration> {
+    let seconds = lease.spec.as_ref()?.lease_duration_seconds?;
+    Some(Duration::from_secs(u64::try_from(seconds).ok()?))
 }
 
 fn holder(lease: &Lease) -> &str {

@@ -187,18 +187,15 @@ impl Session {
                     }
                 }
             };
-            match pause {
-                Some(pause) => match tokio::time::timeout(pause, woken).await {
-                    Ok(true) => *retry = Retry::default(),
-                    Ok(false) => return Ended::Gone,
-                    Err(_) => {}
-                },
-                None => {
-                    *retry = Retry::default();
-                    if !woken.await {
-                        return Ended::Gone;
-                    }
-                }
+            let went_on = match pause {
+                Some(pause) => tokio::time::timeout(pause, woken).await.ok(),
+                None => Some(woken.await),
+            };
+            match went_on {
+                Some(true) => *retry = Retry::default(),
+                Some(false) => return Ended::Gone,
+                // The pause is over: the next one is longer.
+                None => {}
             }
         }
     }

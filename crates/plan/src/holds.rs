@@ -24,7 +24,7 @@ fn covers(value: &Value, fields: &Value) -> bool {
         let found = match kind {
             "f" => value.get(name),
             // An item of a list, by its key or its value.
-            "k" => item(value, |item, key| contains(item, key), name),
+            "k" => item(value, contains, name),
             "v" => item(value, |item, key| item == key, name),
             "i" => name.parse::<usize>().ok().and_then(|index| value.get(index)),
             _ => None,

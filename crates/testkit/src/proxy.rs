@@ -1,6 +1,5 @@
 //! A server between a client and a cluster, which can lose requests and answers.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -135,32 +134,27 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<Response<Body>> {
     let path = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
     let asked = Asked { method: request.method().to_string(), path };
     let fate = (shared.decide.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
     if fate == Fate::Refuse {
-        return Ok(gone("refused by the test"));
+        return Ok(refused());
     }
-    match format!("{}{}", shared.server, asked.path).parse::<Uri>() {
-        Ok(uri) => *request.uri_mut() = uri,
-        Err(error) => return Ok(gone(&error.to_string())),
+    *request.uri_mut() = format!("{}{}", shared.server, asked.path).parse::<Uri>()?;
+    // Where the cluster is not there, neither are we: an error ends the connection.
+    let answer = shared.upstream.request(request).await?;
+    if fate == Fate::KeepBack && answer.status().is_success() {
+        // Once the whole answer is here, the request was certainly carried out.
+        let _ = answer.into_body().collect().await;
+        let _ = shared.kept_back.send(asked);
+        return std::future::pending().await;
     }
-    let answered = shared.upstream.request(request).await;
-    Ok(match answered {
-        Ok(answer) if fate == Fate::KeepBack && answer.status().is_success() => {
-            // Once the whole answer is here, the request was certainly carried out.
-            let _ = answer.into_body().collect().await;
-            let _ = shared.kept_back.send(asked);
-            return std::future::pending().await;
-        }
-        Ok(answer) => answer.map(BodyExt::boxed),
-        Err(error) => gone(&error.to_string()),
-    })
+    Ok(answer.map(BodyExt::boxed))
 }
 
-fn gone(why: &str) -> Response<Body> {
-    let body = Full::new(Bytes::from(why.to_owned())).map_err(|never| match never {}).boxed();
+fn refused() -> Response<Body> {
+    let body = Full::new(Bytes::from_static(b"refused by the test")).map_err(|never| match never {}).boxed();
     let mut answer = Response::new(body);
     *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     answer
