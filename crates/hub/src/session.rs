@@ -248,6 +248,11 @@ impl Session {
         let deployed =
             self.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
         let installed = deployed.and_then(|revision| self.versions.get(&revision.number)).cloned();
+        if let Some(other) = self.rival(instance) {
+            let release = instance.spec.release_name();
+            let sentence = format!("release {release} is instance {other}'s; choose another release name or namespace");
+            return Err(Unprepared::Wrong(sentence));
+        }
         let values = layers::values(&self.hub.index, instance).map_err(Unprepared::Wrong)?;
         let from = json!([
             instance.spec,
@@ -299,6 +304,19 @@ impl Session {
         };
         self.prepared = Some((key, prepared.clone()));
         prepared
+    }
+
+    /// Another instance that has the same release: the one that has been there longer keeps it.
+    fn rival(&self, instance: &ExtensionInstance) -> Option<String> {
+        fn place(instance: &ExtensionInstance) -> [Option<&str>; 4] {
+            let spec = &instance.spec;
+            let own = instance.metadata.namespace.as_deref();
+            [own, Some(&spec.cluster), Some(&spec.namespace), Some(spec.release_name())]
+        }
+        let age = |instance: &ExtensionInstance| (instance.metadata.creation_timestamp.clone(), instance.uid());
+        let mut others = self.hub.index.instances.state().into_iter();
+        let rival = others.find(|other| place(other) == place(instance) && age(other) < age(instance));
+        rival.map(|other| other.name_any())
     }
 
     /// The artifact of an earlier revision: the very thing that was applied then.
