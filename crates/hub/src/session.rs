@@ -25,7 +25,7 @@ use crate::{Hub, SYSTEM, layers, report, status};
 pub(crate) const FINALIZER: &str = "fitout.dev/installed";
 
 /// How often the status of an instance is written while it is being worked on.
-const REPORT_EVERY: Duration = Duration::from_millis(500);
+const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct Session {
     pub(crate) hub: Arc<Hub>,
