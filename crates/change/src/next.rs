@@ -49,12 +49,12 @@ pub enum Next {
     Do(Vec<Effect>),
     /// Nothing until the target changes: these objects are waited for.
     Await(Vec<ObjectId>),
-    /// Nothing until a person decides: this object belongs to somebody else.
+    /// Nothing until a person decides: this object is not ours.
     Blocked {
         /// The object.
         object: ObjectId,
-        /// Whose it is.
-        owner: String,
+        /// Whose it is; none where it is no release's.
+        owner: Option<String>,
     },
     /// Nothing: it is as it is wanted.
     Done,

@@ -102,6 +102,6 @@ pub enum State {
     Changed,
     /// It is on its way out.
     Terminating,
-    /// It belongs to somebody else.
-    Foreign(String),
+    /// It belongs to somebody else, or to no release at all.
+    Foreign(Option<String>),
 }

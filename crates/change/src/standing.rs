@@ -69,9 +69,12 @@ pub fn standing(now: &Situation) -> Standing {
         return Standing::Suspended;
     }
     match now.next {
-        Next::Blocked { object, owner } => {
+        Next::Blocked { object, owner: Some(owner) } => {
             Standing::Blocked(format!("{object} belongs to {owner}; remove it, or choose another release name"))
         }
+        Next::Blocked { object, owner: None } => Standing::Blocked(format!(
+            "{object} is there and no release's; remove it, or install into another namespace"
+        )),
         Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
         Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
@@ -164,7 +167,7 @@ mod tests {
         let (done, work) = (Next::Done, Next::Await(vec![]));
         let wrong = Unprepared::Wrong("no".to_owned());
         let unresolved = Unprepared::Unresolved("none".to_owned());
-        let blocked = Next::Blocked { object: id("v1", "ConfigMap"), owner: "release a in b".to_owned() };
+        let blocked = Next::Blocked { object: id("v1", "ConfigMap"), owner: Some("release a in b".to_owned()) };
         let remedy = "ConfigMap/shop/web belongs to release a in b; remove it, or choose another release name";
         let rows = [
             (quiet(&done), Standing::Installed),

@@ -304,6 +304,9 @@ pub(crate) enum Cluster {
     Remove {
         /// The cluster
         name: String,
+        /// Forget it with all its instances, because it will not come back; takes its name once more
+        #[arg(long, value_name = "NAME")]
+        forget: Option<String>,
         /// Show what would be deleted, and delete nothing
         #[arg(long)]
         dry_run: bool,

@@ -9,8 +9,8 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, ListParams, Preconditions};
-use serde_json::Value;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
+use serde_json::{Value, json};
 
 use crate::arguments::{self, AddCluster};
 use crate::connecting::connected;
@@ -23,6 +23,9 @@ use crate::{Answer, kubeconfig, tables, views};
 
 /// The type of a secret with the way into a cluster.
 const SECRET_TYPE: &str = "fitout.dev/kubeconfig";
+
+/// Says to the hub, by the cluster's own name, that nothing on it is to be cleaned up.
+const FORGET: &str = "fitout.dev/forget";
 
 /// The key in that secret.
 const SECRET_KEY: &str = "kubeconfig";
@@ -40,7 +43,9 @@ pub(crate) async fn run(session: &Session, command: arguments::Cluster) -> Resul
             let cluster: Cluster = named(session, &name).await?;
             Ok(session.output.object(&cluster, || view(&cluster, session.paint))?.into())
         }
-        arguments::Cluster::Remove { name, dry_run } => remove(session, &name, dry_run).await,
+        arguments::Cluster::Remove { name, forget, dry_run } => {
+            remove(session, &name, forget.as_deref(), dry_run).await
+        }
     }
 }
 
@@ -144,16 +149,26 @@ fn masked(mut secret: Value) -> Value {
     secret
 }
 
-async fn remove(session: &Session, name: &str, dry_run: bool) -> Result<Answer, Failure> {
+async fn remove(session: &Session, name: &str, forget: Option<&str>, dry_run: bool) -> Result<Answer, Failure> {
     let cluster = named(session, name).await?;
     let params = ListParams::default().fields(&format!("spec.cluster={name}"));
     let instances = session.all(session.own::<ExtensionInstance>(), &params).await?;
-    if !instances.is_empty() {
+    if let Some(said) = forget.filter(|said| *said != name) {
+        return Err(Failure::new(format!("cluster {name} is to be removed, and {said} forgotten"))
+            .hint(format!("`fitout cluster remove {name} --forget {name}` says the same name twice")));
+    }
+    if !instances.is_empty() && forget.is_none() {
         let names: Vec<_> = instances.iter().map(ResourceExt::name_any).collect();
         return Err(Failure::new(format!("cluster {name} still has instances: {}", names.join(", ")))
             .hint(format!("uninstall them first, with `fitout uninstall {}`", names[0])));
     }
     let doing = format!("delete Cluster {}/{name}", session.namespace);
+    if forget.is_some() {
+        let patch = json!({ "metadata": { "annotations": { FORGET: name } } });
+        let params = PatchParams { dry_run, ..PatchParams::default() };
+        let patched = session.own::<Cluster>().patch(name, &params, &Patch::Merge(patch)).await;
+        patched.map_err(|error| refused(&format!("annotate Cluster {}/{name}", session.namespace), &error))?;
+    }
     let preconditions = Some(Preconditions { uid: cluster.uid(), resource_version: None });
     let params = DeleteParams { dry_run, preconditions, ..DeleteParams::default() };
     session.own::<Cluster>().delete(name, &params).await.map_err(|error| refused(&doing, &error))?;

@@ -204,8 +204,12 @@ fn a_cluster_that_never_comes_back_can_be_forgotten_by_name() -> Result<()> {
         ensure!(!instance["metadata"]["deletionTimestamp"].is_null(), "{}", instance["metadata"]);
         Ok(())
     })?;
-    let annotate = ["annotate", "clusters.fitout.dev", "c0", "--namespace=org-acme", "fitout.dev/forget=c0"];
-    faults.hub.kubectl().run(&annotate)?;
+    let forget = ["cluster", "remove", "c0", "--forget", "c0", "--organization", "acme"];
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_fitout"))
+        .args(forget)
+        .env("KUBECONFIG", faults.hub.kubeconfig())
+        .output()?;
+    ensure!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     until("the cluster is forgotten", LIMIT, || {
         ensure!(faults.hub.client().find(cluster)?.is_none(), "it is still registered");
         ensure!(faults.hub.client().find(&format!("{INSTANCES}/thing"))?.is_none(), "the instance is still there");

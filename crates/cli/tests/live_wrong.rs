@@ -198,8 +198,8 @@ fn wrong_values() -> Result<()> {
     assert_snapshot!(installed("hosted")?, @r#"
     $ fitout install hosted --cluster foo --catalog local --wait
     foo-hosted: waiting for the hub
-    foo-hosted: values: "host" is a required property; change the value
-    error: instance foo-hosted cannot go on: values: "host" is a required property; change the value
+    foo-hosted: values.host: it is missing; set it in the instance's values
+    error: instance foo-hosted cannot go on: values.host: it is missing; set it in the instance's values
     hint: `fitout upgrade foo-hosted` changes it, `fitout uninstall foo-hosted` takes it back
     exit 1
     $ fitout status foo-hosted
@@ -207,9 +207,9 @@ fn wrong_values() -> Result<()> {
       Version    none yet
 
       ✓ Resolved
-      ✗ Applied     values: "host" is a required property; change the value
+      ✗ Applied     values.host: it is missing; set it in the instance's values
       … Healthy     not everything is applied yet
-      ✗ Ready       values: "host" is a required property; change the value
+      ✗ Ready       values.host: it is missing; set it in the instance's values
     exit 1
     "#);
 
@@ -309,7 +309,7 @@ fn programs_read_the_same() -> Result<()> {
             "type": "Resolved"
           },
           {
-            "message": "values: \"host\" is a required property; change the value",
+            "message": "values.host: it is missing; set it in the instance's values",
             "observedGeneration": 1,
             "reason": "Refused",
             "status": "False",
@@ -323,14 +323,14 @@ fn programs_read_the_same() -> Result<()> {
             "type": "Healthy"
           },
           {
-            "message": "values: \"host\" is a required property; change the value",
+            "message": "values.host: it is missing; set it in the instance's values",
             "observedGeneration": 1,
             "reason": "Failed",
             "status": "False",
             "type": "Ready"
           },
           {
-            "message": "values: \"host\" is a required property; change the value",
+            "message": "values.host: it is missing; set it in the instance's values",
             "observedGeneration": 1,
             "reason": "Wrong",
             "status": "True",
@@ -380,8 +380,8 @@ fn objects_of_others() -> Result<()> {
     assert_snapshot!(install("nobodys")?, @r"
     $ fitout install plain --cluster foo --catalog local --name nobodys --namespace nobodys --wait
     nobodys: waiting for the hub
-    nobodys: ConfigMap/nobodys/a belongs to nobody's release; remove it, or choose another release name
-    error: instance nobodys cannot go on: ConfigMap/nobodys/a belongs to nobody's release; remove it, or choose another release name
+    nobodys: ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
+    error: instance nobodys cannot go on: ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
     hint: `fitout upgrade nobodys` changes it, `fitout uninstall nobodys` takes it back
     exit 1
     $ fitout status nobodys
@@ -389,9 +389,9 @@ fn objects_of_others() -> Result<()> {
       Version    none yet, going to 1.0.0
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
-      ✗ Applied     ConfigMap/nobodys/a belongs to nobody's release; remove it, or choose another release name
+      ✗ Applied     ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
       … Healthy     not everything is applied yet
-      ✗ Ready       ConfigMap/nobodys/a belongs to nobody's release; remove it, or choose another release name
+      ✗ Ready       ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
     exit 1
     ");
     assert!(target.get("/api/v1/namespaces/nobodys/configmaps/a")?["metadata"]["labels"].is_null());

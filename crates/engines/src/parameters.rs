@@ -1,6 +1,7 @@
 //! Parameters: values that a JSON Schema declares and checks.
 
 use fitout_model::{Problem, nearest};
+use jsonschema::error::ValidationErrorKind;
 use serde_json::{Value, json};
 
 use crate::Input;
@@ -30,7 +31,13 @@ impl Parameters {
         if let Some(error) = validator.iter_errors(&values).next() {
             let path = error.instance_path().to_string().replace('/', ".");
             let field = format!("values{path}");
-            return Err(problem(&field, &error.to_string(), "change the value"));
+            return Err(match error.kind() {
+                ValidationErrorKind::Required { property } => {
+                    let missing = format!("{field}.{}", property.as_str().unwrap_or_default());
+                    problem(&missing, "it is missing", "set it in the instance's values")
+                }
+                _ => problem(&field, &error.to_string(), "change the value"),
+            });
         }
         Ok(Self { schema, values })
     }

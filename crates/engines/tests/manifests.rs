@@ -86,7 +86,7 @@ fn wrong_input_is_named_with_its_remedy() {
             host.clone(),
             "m/a.yaml:1: no parameter `hots` is declared; did you mean `host`?",
         ),
-        (config_map("{}"), json!({}), "values: \"host\" is a required property; change the value"),
+        (config_map("{}"), json!({}), "values.host: it is missing; set it in the instance's values"),
         (config_map("{}"), json!({ "host": 1 }), "values.host: 1 is not of type \"string\"; change the value"),
         (
             config_map("{}"),

@@ -48,6 +48,18 @@ impl Contact {
         let _ = self.lost.subscribe().wait_for(Option::is_none).await;
     }
 
+    /// Does something for as long as there is contact, and begins it anew when there is again: whoever waited meanwhile,
+    /// ever longer, would come back late.
+    pub(crate) async fn while_connected<W: Future<Output = ()>>(self, work: impl Fn() -> W) {
+        loop {
+            tokio::select! {
+                () = work() => return,
+                _ = self.until_lost() => {}
+            }
+            self.until_restored().await;
+        }
+    }
+
     /// A call takes longer than it should, or failed on the way.
     pub(crate) fn doubt(&self) {
         self.doubt.notify_one();

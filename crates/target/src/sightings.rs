@@ -205,8 +205,10 @@ impl Sightings {
             .filter(|(_, uid, fields)| *uid == sighting.uid && *fields == sighting.fields)
             .map(|(digest, ..)| digest.clone());
         let state = match &sighting.owner {
-            Some(owner) if owner != by => State::Foreign(format!("release {} in {}", owner.name, owner.namespace)),
-            None => State::Foreign("nobody's release".to_owned()),
+            Some(owner) if owner != by => {
+                State::Foreign(Some(format!("release {} in {}", owner.name, owner.namespace)))
+            }
+            None => State::Foreign(None),
             Some(_) if sighting.terminating => State::Terminating,
             Some(_) => unchanged.map_or(State::Changed, State::Applied),
         };

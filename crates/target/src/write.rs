@@ -41,15 +41,29 @@ struct Watches {
     tasks: JoinSet<()>,
 }
 
+impl Watches {
+    /// Follows a part of what the cluster is.
+    fn begin<W: Future<Output = ()> + Send + 'static>(
+        &mut self,
+        contact: &Contact,
+        client: &Client,
+        facts: &watch::Sender<Arc<Facts>>,
+        follow: fn(Client, watch::Sender<Arc<Facts>>) -> W,
+    ) {
+        let (client, facts) = (client.clone(), facts.clone());
+        self.tasks.spawn(contact.clone().while_connected(move || follow(client.clone(), facts.clone())));
+    }
+}
+
 impl Target {
     /// Learns what the cluster is.
     pub async fn open(client: Client, contact: Contact) -> kube::Result<Self> {
         let (facts, _) = watch::channel(Arc::new(Facts::gather(&client).await?));
         let mut watches = Watches::default();
         watches.tasks.spawn(contact.clone().watch_over(client.clone()));
-        watches.tasks.spawn(follow::nodes(client.clone(), facts.clone()));
-        watches.tasks.spawn(follow::definitions(client.clone(), facts.clone()));
-        watches.tasks.spawn(follow::storage_classes(client.clone(), facts.clone()));
+        watches.begin(&contact, &client, &facts, follow::nodes);
+        watches.begin(&contact, &client, &facts, follow::definitions);
+        watches.begin(&contact, &client, &facts, follow::storage_classes);
         Ok(Self {
             client,
             contact,
@@ -109,12 +123,10 @@ impl Target {
             }
             if let Some(resource) = self.resource(gvk) {
                 watches.kinds.insert(gvk.clone());
-                watches.tasks.spawn(watching::run(
-                    self.client.clone(),
-                    gvk.clone(),
-                    resource,
-                    Arc::clone(&self.sightings),
-                ));
+                let (client, gvk, sightings) = (self.client.clone(), gvk.clone(), Arc::clone(&self.sightings));
+                let watch =
+                    move || watching::run(client.clone(), gvk.clone(), resource.clone(), Arc::clone(&sightings));
+                watches.tasks.spawn(self.contact.clone().while_connected(watch));
             }
         }
     }

@@ -105,10 +105,10 @@ async fn what_is_somebody_elses_is_seen_to_be() -> Result<()> {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
     CLUSTER.client().create(&path, &json!({ "metadata": { "name": "a" } }))?;
     target.look(&[(&id, None)]).await?;
-    until(&target, &interest, &id, &owner(&namespace), Some(State::Foreign("nobody's release".into()))).await?;
+    until(&target, &interest, &id, &owner(&namespace), Some(State::Foreign(None))).await?;
     target.apply(&id, &object).await?;
     let other = Owner { name: "other".into(), namespace: namespace.clone() };
-    until(&target, &interest, &id, &other, Some(State::Foreign(format!("release web in {namespace}")))).await?;
+    until(&target, &interest, &id, &other, Some(State::Foreign(Some(format!("release web in {namespace}"))))).await?;
     Ok(())
 }
 
