@@ -65,25 +65,30 @@ impl Contact {
         self.doubt.notify_one();
     }
 
-    /// A call was answered, whatever the answer was.
-    pub(crate) fn answered(&self) {
-        self.lost.send_if_modified(|lost| lost.take().is_some());
+    /// Asks the server whether it is ready: one that has only just started refuses what it will soon allow.
+    async fn ask(&self, client: &kube::Client) -> Option<Disconnected> {
+        let server = self.server.to_string();
+        let request = http::Request::get("/readyz").body(vec![]).ok()?;
+        match tokio::time::timeout(PATIENCE, client.request_text(request)).await {
+            Ok(Err(kube::Error::Api(status))) if status.code >= 500 => {
+                Some(Disconnected::Other { server, message: "it is not ready yet".to_owned() })
+            }
+            // It answers, even where it does not answer this.
+            Ok(Ok(_) | Err(kube::Error::Api(_))) => None,
+            Ok(Err(error)) => Some(Disconnected::of(&server, &error)),
+            Err(_) => Some(Disconnected::TimedOut { server }),
+        }
     }
 
     /// Asks the server whenever there is doubt, until it answers. Somebody has to run it, or doubts stay doubts.
     pub async fn watch_over(self, client: kube::Client) {
         loop {
             self.doubt.notified().await;
-            loop {
-                let reason = match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
-                    Ok(Ok(_) | Err(kube::Error::Api(_))) => break,
-                    Ok(Err(error)) => Disconnected::of(&self.server, &error),
-                    Err(_) => Disconnected::TimedOut { server: self.server.to_string() },
-                };
+            while let Some(reason) = self.ask(&client).await {
                 self.lost.send_if_modified(|lost| lost.replace(reason).is_none());
                 tokio::time::sleep(AGAIN).await;
             }
-            self.answered();
+            self.lost.send_if_modified(|lost| lost.take().is_some());
         }
     }
 }

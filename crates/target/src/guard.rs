@@ -136,9 +136,7 @@ where
                 tokio::time::timeout(rest, answer).await.unwrap_or_else(|_| Err(Late.into()))
             };
             let code = answered.as_ref().ok().map(|answer| answer.status().as_u16());
-            if code.is_some() {
-                contact.answered();
-            } else {
+            if code.is_none() {
                 contact.doubt();
             }
             (guard.tally)(Call { verb, code, took: began.elapsed() });
