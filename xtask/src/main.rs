@@ -1,5 +1,7 @@
 //! The one door to every chore: `cargo xtask`.
 
+#[cfg(test)]
+mod balance;
 mod bench;
 mod generate;
 mod hub;
