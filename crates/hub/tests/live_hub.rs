@@ -161,7 +161,7 @@ fn wrong_input_is_said_in_the_status_and_the_next_edit_heals_it() -> Result<()> 
     until("it is blocked", LIMIT, || {
         let instance = world.hub.client().get(&format!("{INSTANCES}/second"))?;
         let message = condition(&instance, "Ready")["message"].to_string();
-        if message.contains("belongs to") { Ok(()) } else { Err(anyhow!("{message}")) }
+        if message.contains("is there and no release's") { Ok(()) } else { Err(anyhow!("{message}")) }
     })?;
     let untouched = world.target.client().get("/api/v1/namespaces/other/configmaps/kept")?;
     if !untouched["metadata"]["labels"].is_null() {
