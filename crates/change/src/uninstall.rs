@@ -27,8 +27,10 @@ pub(crate) fn next(recorded: &Recorded, observed: &Observed) -> Next {
             return Next::Await(going.into_iter().cloned().collect());
         }
     }
-    // The newest record last: as long as there is one, Helm sees that something is going on.
-    if let Some(&number) = observed.records.keys().next() {
+    // The newest record last: as long as there is one, Helm sees that something is going on. One without a revision is
+    // somebody else's.
+    let ours = |number: &&u32| recorded.revisions.iter().any(|revision| revision.number == **number);
+    if let Some(&number) = observed.records.keys().find(ours) {
         return Next::Do(vec![Effect::RemoveRecord(number)]);
     }
     if let Some(revision) = recorded.revisions.first() {

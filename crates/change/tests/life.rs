@@ -346,6 +346,15 @@ fn uninstall_leaves_what_is_not_ours() {
 }
 
 #[test]
+fn uninstall_leaves_the_records_of_somebody_elses_release() {
+    let mut world = World::default();
+    world.recorded.held = true;
+    world.observed.records.insert(3, RecordStatus::Deployed);
+    let next = next(&wanted(None), &world.recorded, &world.observed);
+    assert_eq!(next, Next::Do(vec![Effect::Release]));
+}
+
+#[test]
 fn history_is_kept_to_its_limit_and_never_the_one_that_is_deployed() {
     let mut world = World::default();
     for number in 1..=6 {

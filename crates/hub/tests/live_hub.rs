@@ -171,6 +171,38 @@ fn wrong_input_is_said_in_the_status_and_the_next_edit_heals_it() -> Result<()> 
 }
 
 #[test]
+fn an_instance_that_cannot_be_one_says_so_and_goes_without_harm() -> Result<()> {
+    let world = World::start()?;
+    world.want(&json!({}))?;
+    world.ready(1)?;
+    // The one has the release of another, the other has no cluster.
+    let release = "release thing is instance thing's; choose another release name or namespace";
+    let cluster = "there is no cluster nowhere in this organization; register it, or remove this";
+    for (name, on, expected) in [("rival", "foo", release), ("lost", "nowhere", cluster)] {
+        let spec = json!({ "spec": {
+            "cluster": on, "namespace": "thing", "releaseName": "thing",
+            "extension": { "name": "thing", "catalog": "local" },
+        } });
+        apply(&world.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", name, &spec))?;
+        let path = format!("{INSTANCES}/{name}");
+        until(expected, LIMIT, || {
+            let ready = condition(&world.hub.client().get(&path)?, "Ready");
+            if ready["message"] == expected { Ok(()) } else { Err(anyhow!("{ready}")) }
+        })?;
+        world.hub.client().delete(&path)?;
+        until("it is gone", LIMIT, || match world.hub.client().find(&path)? {
+            None => Ok(()),
+            Some(instance) => Err(anyhow!("{}", instance["status"])),
+        })?;
+    }
+    // What the first has is still its own.
+    assert!(world.config_map("kept")?.is_some());
+    let history = world.target.helm().run(&["history", "thing", "--namespace=thing", "--output=json"])?;
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&history)?.len(), 1);
+    Ok(())
+}
+
+#[test]
 fn a_cluster_is_followed() -> Result<()> {
     let mut world = World::start()?;
     let path = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/foo";
