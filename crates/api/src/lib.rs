@@ -42,6 +42,16 @@ pub const VERSION: &str = "v1alpha1";
 /// The category that `kubectl get fitout` lists.
 pub const CATEGORY: &str = "fitout";
 
+/// The type of secrets that a kubeconfig is in.
+pub const KUBECONFIG_SECRET: &str = "fitout.dev/kubeconfig";
+
+/// The type of secrets that values may come from.
+pub const VALUES_SECRET: &str = "fitout.dev/values";
+
+/// The annotation by which a cluster that is deleted is forgotten: its value is the cluster's own name, and nothing on the
+/// cluster is cleaned up.
+pub const FORGET: &str = "fitout.dev/forget";
+
 /// Every kind's definition, as it is to be installed, in the order of their names.
 ///
 /// This, and not `crd()` of a single type, is what `deploy/crds` holds: it is tidied for the API server.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::IsTerminal;
 
-use fitout_api::{Cluster, ClusterSpec, ExtensionInstance, conditions};
+use fitout_api::{Cluster, ClusterSpec, ExtensionInstance, FORGET, KUBECONFIG_SECRET, conditions};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -20,12 +20,6 @@ use crate::failure::{Failure, refused};
 use crate::following::{Until, follow};
 use crate::output::{Format, Paint, as_value, proposal};
 use crate::{Answer, kubeconfig, tables, views};
-
-/// The type of a secret with the way into a cluster.
-const SECRET_TYPE: &str = "fitout.dev/kubeconfig";
-
-/// Says to the hub, by the cluster's own name, that nothing on it is to be cleaned up.
-const FORGET: &str = "fitout.dev/forget";
 
 /// The key in that secret.
 const SECRET_KEY: &str = "kubeconfig";
@@ -122,7 +116,7 @@ fn secret(cluster: &str, namespace: &str, kubeconfig: &Value) -> Secret {
             namespace: Some(namespace.to_owned()),
             ..ObjectMeta::default()
         },
-        type_: Some(SECRET_TYPE.to_owned()),
+        type_: Some(KUBECONFIG_SECRET.to_owned()),
         data: Some(BTreeMap::from([(SECRET_KEY.to_owned(), content)])),
         ..Secret::default()
     }

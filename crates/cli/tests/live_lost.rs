@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, ensure};
 use faults::world::{INSTANCES, LIMIT, condition};
 use faults::{Faults, is_effect};
-use fitout_testkit::{Fate, sample, until};
+use fitout_testkit::{Fate, full, sample, until};
 use serde_json::{Value, json};
 
 /// A hub that outlasts the loss of its own API server.
@@ -24,8 +24,7 @@ enum Loss {
 
 /// How long it is away: the whole time only where there is time for it.
 fn away() -> Duration {
-    let all = sample((0..2).collect::<Vec<_>>(), 1).len() == 2;
-    Duration::from_secs(if all { 30 } else { 8 })
+    Duration::from_secs(if full() { 30 } else { 8 })
 }
 
 /// Waits until the first writes of the install were seen, and says so while the next one is under way.

@@ -5,7 +5,9 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use fitout_api::{Catalog, Cluster, ExtensionInstance, ExtensionRevision, Organization};
+use fitout_api::{
+    Catalog, Cluster, ExtensionInstance, ExtensionRevision, KUBECONFIG_SECRET, Organization, VALUES_SECRET,
+};
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::runtime::reflector::{self, ObjectRef, Store};
@@ -13,11 +15,6 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
-
-use crate::kubeconfigs::KUBECONFIG;
-
-/// The type of secrets that values may come from.
-pub(crate) const VALUES: &str = "fitout.dev/values";
 
 /// One store for each kind, and word of every change to any of them.
 pub(crate) struct Index {
@@ -60,8 +57,8 @@ impl Index {
             clusters: follow(client, all(), &teller, Interest::All),
             instances: follow(client, all(), &teller, Interest::Sessions),
             revisions: follow(client, all(), &teller, Interest::Nobody),
-            values: follow(client, all().fields(&format!("type={VALUES}")), &teller, Interest::All),
-            kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG}")), &teller, Interest::All),
+            values: follow(client, all().fields(&format!("type={VALUES_SECRET}")), &teller, Interest::All),
+            kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG_SECRET}")), &teller, Interest::All),
             changes,
         };
         let gone = "the index ended before it began";

@@ -1,16 +1,14 @@
 //! The ways to clusters: each in a secret of the organization, with a copy of the hub's own that outlives it.
 
-use fitout_api::Cluster;
+use fitout_api::{Cluster, KUBECONFIG_SECRET};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::DeleteParams;
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use crate::{Hub, SYSTEM, report};
-
-/// The type of secrets that kubeconfigs are in.
-pub(crate) const KUBECONFIG: &str = "fitout.dev/kubeconfig";
+use crate::report::{self, found};
+use crate::{Hub, SYSTEM};
 
 const KEY: &str = "kubeconfig";
 
@@ -28,7 +26,7 @@ pub(crate) async fn find(hub: &Hub, cluster: &Cluster) -> Result<String, String>
     let (namespace, name) = (cluster.namespace().unwrap_or_default(), &cluster.spec.kubeconfig_secret);
     let kept = copies(hub).get_opt(&copy_name(cluster)).await.map_err(|error| error.to_string())?;
     kept.and_then(read)
-        .ok_or_else(|| format!("there is no Secret/{namespace}/{name} of type {KUBECONFIG} with a key `{KEY}`"))
+        .ok_or_else(|| format!("there is no Secret/{namespace}/{name} of type {KUBECONFIG_SECRET} with a key `{KEY}`"))
 }
 
 /// Keeps a copy for the day on which the organization's is gone and the cluster has to be cleaned up.
@@ -36,7 +34,7 @@ pub(crate) async fn keep(hub: &Hub, cluster: &Cluster, kubeconfig: &str) {
     let name = copy_name(cluster);
     let of = format!("{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
     let copy = json!({
-        "apiVersion": "v1", "kind": "Secret", "type": KUBECONFIG,
+        "apiVersion": "v1", "kind": "Secret", "type": KUBECONFIG_SECRET,
         "metadata": { "name": name, "annotations": { "fitout.dev/cluster": of } },
         "data": { KEY: ByteString(kubeconfig.as_bytes().to_vec()) },
     });
@@ -47,16 +45,14 @@ pub(crate) async fn keep(hub: &Hub, cluster: &Cluster, kubeconfig: &str) {
 
 /// Removes the copy.
 pub(crate) async fn remove(hub: &Hub, cluster: &Cluster) -> kube::Result<()> {
-    match copies(hub).delete(&copy_name(cluster), &DeleteParams::default()).await {
-        Ok(_) => Ok(()),
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(error) => Err(error),
-    }
+    found(copies(hub).delete(&copy_name(cluster), &DeleteParams::default()).await.map(drop))
 }
 
 fn read(secret: Secret) -> Option<String> {
-    let content =
-        secret.data.and_then(|mut data| data.remove(KEY)).filter(|_| secret.type_.as_deref() == Some(KUBECONFIG))?;
+    let content = secret
+        .data
+        .and_then(|mut data| data.remove(KEY))
+        .filter(|_| secret.type_.as_deref() == Some(KUBECONFIG_SECRET))?;
     String::from_utf8(content.0).ok()
 }
 

@@ -1,11 +1,11 @@
 //! The values of an instance, layer by layer.
 
-use fitout_api::ExtensionInstance;
+use fitout_api::{ExtensionInstance, VALUES_SECRET};
 use fitout_model::coalesce;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
-use crate::index::{Index, VALUES};
+use crate::index::Index;
 
 /// The values from secrets, in their order, under those of the instance itself. What is wrong is said without a value:
 /// they are secrets.
@@ -16,7 +16,7 @@ pub(crate) fn values(index: &Index, instance: &ExtensionInstance) -> Result<Valu
         let (name, key) = (&source.secret_key_ref.name, &source.secret_key_ref.key);
         let what = format!("Secret/{namespace}/{name}");
         let secret = index.values(&namespace, name).ok_or_else(|| {
-            format!("{what}: there is no such secret of type {VALUES}; make it, or take it out of valuesFrom")
+            format!("{what}: there is no such secret of type {VALUES_SECRET}; make it, or take it out of valuesFrom")
         })?;
         let content = secret.data.as_ref().and_then(|data| data.get(key));
         let content = content.ok_or_else(|| format!("{what}: it has no key `{key}`; add it, or name another"))?;

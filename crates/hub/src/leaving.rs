@@ -1,17 +1,15 @@
 //! A cluster that is no longer registered: its instances go first, and only then is it let go.
 
-use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision};
+use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision, FORGET};
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::clusters::{Key, instances};
+use crate::report::found;
 use crate::session::FINALIZER;
 use crate::{Hub, kubeconfigs, status};
-
-/// Says by its value, the cluster's own name, that nothing on the cluster is to be cleaned up: it will not come back.
-const FORGET: &str = "fitout.dev/forget";
 
 /// Holds a cluster until its instances are gone.
 pub(crate) async fn hold(hub: &Hub, cluster: &Cluster) -> kube::Result<()> {
@@ -120,12 +118,4 @@ where
     }
     let patch = json!({ "metadata": { "finalizers": finalizers } });
     api.patch(&object.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await.map(drop)
-}
-
-/// What is gone need not be removed.
-fn found(done: kube::Result<()>) -> kube::Result<()> {
-    match done {
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        other => other,
-    }
 }

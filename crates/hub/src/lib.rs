@@ -75,16 +75,10 @@ struct Hub {
 /// Runs the hub until it is told to stop. It ends with an error when another hub leads in its place.
 pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()>) -> Result<()> {
     let guard = Guard { fence: Fence::default(), ..Guard::default() };
-    let (client, contact) = guarded(config.clone(), guard.clone())?;
+    let (client, _) = guarded(config.clone(), guard.clone())?;
     // The lease itself must be written before anything else may be.
     let (unfenced, _) = guarded(config, Guard { fence: Fence::open(), ..guard.clone() })?;
     let leadership = Leadership::new(unfenced, identity(), options.lease, guard.fence.clone());
-    let mut tasks = JoinSet::new();
-    let watched = client.clone();
-    tasks.spawn(async move {
-        contact.watch_over(watched).await;
-        Ok(())
-    });
     let hub = Arc::new(Hub {
         // Who waits knows all that the leader knows, and takes over in a moment.
         index: Index::start(&client).await?,
@@ -103,6 +97,7 @@ pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()
         () = &mut stop => return Ok(()),
     };
     tracing::info!("the hub leads");
+    let mut tasks = JoinSet::new();
     tasks.spawn(organizations::run(Arc::clone(&hub)));
     tasks.spawn(catalogs::run(Arc::clone(&hub)));
     tasks.spawn(sweeping::run(Arc::clone(&hub)));

@@ -42,3 +42,11 @@ where
     }
     api.patch(name, &PatchParams::apply("fitout").force(), &Patch::Apply(object)).await.map(drop)
 }
+
+/// What is gone need not be removed.
+pub(crate) fn found(done: kube::Result<()>) -> kube::Result<()> {
+    match done {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        other => other,
+    }
+}

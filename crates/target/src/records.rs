@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fitout_model::{Gvk, ObjectId};
+use fitout_plan::MANAGER;
 use fitout_release::{Release, from_secret, secret_name};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::Api;
@@ -71,7 +72,7 @@ impl Target {
         let namespaces: Api<Namespace> = Api::all(self.client().clone());
         let object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
         let _turn = self.turn().await;
-        let made = namespaces.patch(name, &PatchParams::apply("helm"), &Patch::Apply(&object)).await;
+        let made = namespaces.patch(name, &PatchParams::apply(MANAGER), &Patch::Apply(&object)).await;
         made.map(drop).map_err(|error| Refusal::new(&namespace_id(name), &error))
     }
 }

@@ -51,7 +51,7 @@ pub use node::{NoPods, Node, install_dns, pods_cannot_run};
 pub use process::Process;
 pub use programs::{Programs, Progress};
 pub use proxy::{Asked, Fate, Proxy};
-pub use skip::{sample, skip};
+pub use skip::{full, sample, skip};
 pub use tool::Tool;
 pub use version::KubeVersion;
 pub use wait::until;

@@ -24,10 +24,15 @@ pub fn skip(reason: &impl Display) {
     }
 }
 
+/// Whether everything is to be taken, however long it takes.
+pub fn full() -> bool {
+    env::var_os("FITOUT_FULL").is_some()
+}
+
 /// Some of the cases, or all of them under `cargo xtask test --full`. The seed is the run's, so that what failed once
 /// can be had again.
 pub fn sample<T>(cases: Vec<T>, count: usize) -> Vec<T> {
-    if env::var_os("FITOUT_FULL").is_some() {
+    if full() {
         return cases;
     }
     let seed = env::var("FITOUT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
