@@ -1,0 +1,1 @@
+//! What the hub serves over HTTP: the aggregated API, and what an operator's tools ask of it.
