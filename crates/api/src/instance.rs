@@ -94,6 +94,16 @@ fn release_name_is_fixed() -> Rule {
     Rule::new(format!("{} == {}", name("self"), name("oldSelf")), sentence).at(".releaseName")
 }
 
+impl ExtensionInstance {
+    /// An instance that is held from the start, so that the hub need not write to it before it begins.
+    pub fn held(namespace: &str, name: &str, spec: ExtensionInstanceSpec) -> Self {
+        let mut instance = Self::new(name, spec);
+        instance.metadata.namespace = Some(namespace.to_owned());
+        instance.metadata.finalizers = Some(vec![crate::FINALIZER.to_owned()]);
+        instance
+    }
+}
+
 impl ExtensionInstanceSpec {
     /// The name of the Helm release, be it said or not.
     pub fn release_name(&self) -> &str {

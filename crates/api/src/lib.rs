@@ -52,6 +52,9 @@ pub const VALUES_SECRET: &str = "fitout.dev/values";
 /// cluster is cleaned up.
 pub const FORGET: &str = "fitout.dev/forget";
 
+/// The finalizer that holds an instance until its cluster is clean, and with it all that is known of what is there.
+pub const FINALIZER: &str = "fitout.dev/installed";
+
 /// Every kind's definition, as it is to be installed, in the order of their names.
 ///
 /// This, and not `crd()` of a single type, is what `deploy/crds` holds: it is tidied for the API server.

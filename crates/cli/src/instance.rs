@@ -44,9 +44,7 @@ pub(crate) fn wanted(
         suspend: false,
         rollback_to: None,
     };
-    let mut instance = ExtensionInstance::new(&name, spec);
-    instance.metadata.namespace = Some(namespace.to_owned());
-    Ok(instance)
+    Ok(ExtensionInstance::held(namespace, &name, spec))
 }
 
 /// Refuses an instance that would share a release with another of the same cluster: they would undo each other's work.
@@ -117,6 +115,8 @@ mod tests {
         apiVersion: fitout.dev/v1alpha1
         kind: ExtensionInstance
         metadata:
+          finalizers:
+          - fitout.dev/installed
           name: foo-cert-manager
           namespace: org-acme
         spec:
@@ -140,6 +140,8 @@ mod tests {
         apiVersion: fitout.dev/v1alpha1
         kind: ExtensionInstance
         metadata:
+          finalizers:
+          - fitout.dev/installed
           name: shop
           namespace: org-acme
         spec:

@@ -7,7 +7,7 @@
 #[path = "../tests/world/mod.rs"]
 mod world;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::pin::pin;
@@ -28,13 +28,26 @@ use kube::runtime::watcher::{Config, watcher};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
-use world::{World, object};
+use world::World;
 
 const INSTANCES_WANTED: usize = 100;
+/// The machine has better and worse minutes.
+const ROUNDS: usize = 5;
 /// As many as the hub sends at once.
 const AT_ONCE: usize = 16;
 
 fn main() -> Result<()> {
+    println!("{INSTANCES_WANTED} instances of 8 objects each; seconds computed by each program");
+    let mut ratios = (0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()?;
+    ratios.sort_by(f64::total_cmp);
+    let middle = ratios[ROUNDS / 2];
+    println!("the middle of {ROUNDS} ratios: {middle:.2}");
+    anyhow::ensure!(middle >= 0.6, "the bar is 0.6");
+    Ok(())
+}
+
+/// Both, one after the other, on an API server that nobody has used before.
+fn round() -> Result<f64> {
     let world = World::start_on_itself()?;
     fs::write(world.catalog.join("thing/1.0.0/m/all.yaml"), manifests())?;
     world.offer()?;
@@ -46,22 +59,28 @@ fn main() -> Result<()> {
     // Each once before it counts: connections, caches, code.
     bare(&world, "warm", 5)?;
     ours(&world, "calm", 5)?;
-    let before = world.hub.cpu()?;
+    let before = computed(&world)?;
     let bare = rate(bare(&world, "bare", INSTANCES_WANTED)?);
-    let between = world.hub.cpu()?;
+    let between = computed(&world)?;
     let ours = rate(ours(&world, "ours", INSTANCES_WANTED)?);
-    let after = world.hub.cpu()?;
-    println!("instances a second, {INSTANCES_WANTED} of 8 objects each");
-    println!("  bare loop {bare:>7.1}");
-    println!("  fitout    {ours:>7.1}");
-    println!("  ratio     {:>7.2}", ours / bare);
-    println!("seconds computed           bare  fitout");
-    for (name, last) in &after {
-        let [first, second, last] = [before[name], between[name], *last].map(|computed| computed.as_secs_f64());
-        println!("  {name:24} {:>5.2}  {:>6.2}", second - first, last - second);
-    }
-    anyhow::ensure!(ours / bare >= 0.6, "the bar is 0.6");
-    Ok(())
+    let after = computed(&world)?;
+    let shown = |from: &Computed, to: &Computed| {
+        let programs = to.iter().map(|(name, until)| format!("{name} {:.2}", (*until - from[name]).as_secs_f64()));
+        programs.collect::<Vec<_>>().join(", ")
+    };
+    println!("  bare loop {bare:>5.1}/s   {}", shown(&before, &between));
+    println!("  fitout    {ours:>5.1}/s   {}", shown(&between, &after));
+    println!("  ratio     {:>5.2}", ours / bare);
+    Ok(ours / bare)
+}
+
+type Computed = BTreeMap<String, Duration>;
+
+/// What each program has computed so far; the bare loop and the hub are both in this one.
+fn computed(world: &World) -> Result<Computed> {
+    let mut programs = world.hub.cpu()?;
+    programs.insert("this program".to_owned(), fitout_testkit::cpu(std::process::id())?);
+    Ok(programs)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
@@ -140,11 +159,14 @@ fn ours(world: &World, prefix: &str, count: usize) -> Result<Duration> {
         let mut events = pin!(watcher(api.clone(), Config::default()).default_backoff().applied_objects());
         let instances = (0..count).map(|n| {
             let (api, name) = (api.clone(), format!("{prefix}{n}"));
-            let spec = json!({ "spec": {
+            let spec = json!({
                 "cluster": "foo", "namespace": name, "version": "1.x", "extension": { "name": "thing", "catalog": "local" },
-            } });
-            let instance = object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", &name, &spec);
-            async move { anyhow::Ok(api.create(&PostParams::default(), &serde_json::from_value(instance)?).await.map(drop)?) }
+            });
+            async move {
+                // As `fitout install` makes it.
+                let instance = ExtensionInstance::held("org-acme", &name, serde_json::from_value(spec)?);
+                anyhow::Ok(api.create(&PostParams::default(), &instance).await.map(drop)?)
+            }
         });
         let began = Instant::now();
         let mut created = futures::stream::iter(instances).buffer_unordered(AT_ONCE);

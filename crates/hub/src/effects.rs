@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
-use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, ObjectName};
+use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName};
 use fitout_change::{Action, Effect, Outcome, RecordStatus, record};
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::Prepared;
@@ -14,7 +14,7 @@ use serde_json::json;
 use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
-use crate::session::{FINALIZER, Session, owner};
+use crate::session::{Session, owner};
 
 impl Session {
     /// Carries out one effect. Doing it again does no harm.

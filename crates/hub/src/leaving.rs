@@ -1,6 +1,6 @@
 //! A cluster that is no longer registered: its instances go first, and only then is it let go.
 
-use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision, FORGET};
+use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision, FINALIZER, FORGET};
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::clusters::{Key, instances};
 use crate::report::found;
-use crate::session::FINALIZER;
 use crate::{Hub, kubeconfigs, status};
 
 /// Holds a cluster until its instances are gone.

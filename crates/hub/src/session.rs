@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, ObjectName, Policy, Scope};
+use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, ObjectName, Policy, Scope};
 use fitout_change::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next, record};
 use fitout_model::{Digest, Gvk, ObjectId, Package};
 use fitout_plan::{Artifact, Prepared, Request, Unprepared, kept, prepare};
@@ -20,9 +20,6 @@ use tokio::time::sleep;
 
 use crate::trouble::{Retry, Trouble};
 use crate::{Hub, SYSTEM, layers, report, status};
-
-/// Holds an instance until its cluster is clean.
-pub(crate) const FINALIZER: &str = "fitout.dev/installed";
 
 /// How often the status of an instance is written while it is being worked on.
 const REPORT_EVERY: Duration = Duration::from_secs(1);

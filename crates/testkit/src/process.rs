@@ -92,19 +92,24 @@ impl Process {
 
     /// What it has computed so far, as the kernel counts it.
     pub fn cpu(&self) -> Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.id()))?;
-        // The name, which may hold anything, ends with the last parenthesis; user and system time are 11 and 12 after it.
-        let (_, fields) = stat.rsplit_once(')').context("the kernel tells no times")?;
-        let fields: Vec<&str> = fields.split_whitespace().collect();
-        let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-        // Linux counts hundredths of a second for programs, whatever its own clock does.
-        Ok(Duration::from_millis(ticks * 10))
+        cpu(self.id())
     }
 
     fn signal(&self, signal: Signal) -> Result<()> {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).context("a process id is positive")?;
         kill_process(id, signal).with_context(|| format!("signal {}", self.name))
     }
+}
+
+/// What a process has computed so far.
+pub fn cpu(id: u32) -> Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
+    // The name, which may hold anything, ends with the last parenthesis; user and system time are 11 and 12 after it.
+    let (_, fields) = stat.rsplit_once(')').context("the kernel tells no times")?;
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+    // Linux counts hundredths of a second for programs, whatever its own clock does.
+    Ok(Duration::from_millis(ticks * 10))
 }
 
 impl Drop for Process {
