@@ -1,5 +1,7 @@
 //! `ExtensionRevision`: the record of one change to an instance.
 
+use std::cmp::Ordering;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -83,6 +85,15 @@ fn only_an_uninstall_renders_nothing() -> Rule {
 }
 
 impl ExtensionRevision {
+    /// What came of it, as follows from which revision of its instance is installed.
+    pub fn outcome(&self, installed: Option<u32>) -> Outcome {
+        match installed.map(|installed| self.spec.number.cmp(&installed)) {
+            None | Some(Ordering::Greater) => Outcome::Running,
+            Some(Ordering::Equal) => Outcome::Succeeded,
+            Some(Ordering::Less) => Outcome::Superseded,
+        }
+    }
+
     /// The name of the object for a revision of an instance.
     pub fn name_of(instance: &str, number: u32) -> String {
         format!("{instance}.{number}")

@@ -125,14 +125,8 @@ fn finish(last: &Revision, recorded: &Recorded, observed: &Observed) -> Vec<Effe
         .filter(|revision| is_not(revision.number, RecordStatus::Superseded))
         .map(|revision| Effect::WriteRecord { number: revision.number, status: RecordStatus::Superseded })
         .collect();
-    effects.extend(
-        earlier
-            .iter()
-            .filter(|revision| revision.outcome != Some(Outcome::Superseded))
-            .map(|revision| Effect::FinishRevision { number: revision.number, outcome: Outcome::Superseded }),
-    );
     if effects.is_empty() && last.outcome != Some(Outcome::Deployed) {
-        effects.push(Effect::FinishRevision { number, outcome: Outcome::Deployed });
+        effects.push(Effect::FinishRevision(number));
     }
     effects
 }

@@ -2,7 +2,7 @@
 
 use fitout_model::ObjectId;
 
-use crate::{Action, Observed, Outcome, RecordStatus, Recorded, Wanted, install, uninstall};
+use crate::{Action, Observed, RecordStatus, Recorded, Wanted, install, uninstall};
 
 /// One write. Each can be done again without harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,13 +18,8 @@ pub enum Effect {
         /// Why it is made.
         action: Action,
     },
-    /// Records on the hub what came of a revision.
-    FinishRevision {
-        /// Its number.
-        number: u32,
-        /// What came of it.
-        outcome: Outcome,
-    },
+    /// Says on the hub that this revision is what is installed; what came before it is superseded.
+    FinishRevision(u32),
     /// Removes a revision from the hub.
     RemoveRevision(u32),
     /// Writes a release record on the target, or changes its status.

@@ -27,6 +27,16 @@ pub struct Recorded {
     pub revisions: Vec<Revision>,
 }
 
+impl Recorded {
+    /// Notes that a revision is what is installed: what came before it is superseded.
+    pub fn finish(&mut self, number: u32) {
+        for revision in self.revisions.iter_mut().filter(|revision| revision.number <= number) {
+            let last = revision.number == number;
+            revision.outcome = Some(if last { Outcome::Deployed } else { Outcome::Superseded });
+        }
+    }
+}
+
 /// One revision of an instance, as the hub recorded it before the first write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {

@@ -98,9 +98,7 @@ impl World {
                     });
                 }
             }
-            Effect::FinishRevision { number, outcome } => {
-                revisions.iter_mut().find(|revision| revision.number == *number).unwrap().outcome = Some(*outcome);
-            }
+            Effect::FinishRevision(number) => self.recorded.finish(*number),
             Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
             Effect::WriteRecord { number, status } => drop(self.observed.records.insert(*number, *status)),
             Effect::RemoveRecord(number) => drop(self.observed.records.remove(number)),

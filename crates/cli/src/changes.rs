@@ -122,8 +122,8 @@ pub(crate) async fn rollback(session: &Session, rollback: &Rollback) -> Result<A
     let name = &rollback.instance;
     let found: ExtensionInstance = session.named("instance", name, "fitout list").await?;
     let params = ListParams::default().fields(&format!("spec.instance={name}"));
-    let kept = session.all(session.own::<ExtensionRevision>(), &params).await?;
     let installed = found.status.as_ref().and_then(|status| status.revision);
+    let kept = revisions::told(session.all(session.own::<ExtensionRevision>(), &params).await?, installed);
     let target = revisions::target(name, &kept, installed, rollback.revision)?;
     let changed = change(session, name, rollback.dry_run, |object| {
         instance::roll_back(object, target);

@@ -32,9 +32,15 @@ pub(crate) fn target(
     }
 }
 
-/// The revisions of one instance, the newest first.
-pub(crate) fn newest_first(mut revisions: Vec<ExtensionRevision>) -> Vec<ExtensionRevision> {
+/// The revisions of one instance, the newest first, each with what came of it: the hub writes that on them when it has
+/// nothing better to do, but it follows from which one is installed.
+pub(crate) fn told(mut revisions: Vec<ExtensionRevision>, installed: Option<u32>) -> Vec<ExtensionRevision> {
     revisions.sort_by_key(|revision| std::cmp::Reverse(revision.spec.number));
+    for revision in &mut revisions {
+        let came = revision.outcome(installed);
+        let result = &mut revision.status.get_or_insert_default().result;
+        *result = result.filter(|said| *said == Outcome::Failed).or(Some(came));
+    }
     revisions
 }
 
@@ -53,6 +59,18 @@ mod tests {
         ];
         assert_eq!(target("x", &revisions, Some(4), None), Ok(2));
         assert_eq!(target("x", &revisions, Some(4), Some(1)), Ok(1));
+    }
+
+    #[test]
+    fn what_came_of_each_follows_from_the_one_that_is_installed() {
+        let untold = |number| ExtensionRevision { status: None, ..revision(number, Action::Upgrade, Outcome::Running) };
+        let results: Vec<_> = told(vec![untold(1), untold(2), untold(3)], Some(2))
+            .iter()
+            .map(|revision| (revision.spec.number, revision.status.as_ref().unwrap().result.unwrap()))
+            .collect();
+        assert_eq!(results, [(3, Outcome::Running), (2, Outcome::Succeeded), (1, Outcome::Superseded)]);
+        let failed = revision(1, Action::Install, Outcome::Failed);
+        assert_eq!(told(vec![failed.clone()], Some(2)), [failed]);
     }
 
     #[test]

@@ -59,11 +59,10 @@ pub(crate) async fn status(session: &Session, status: &Status) -> Result<Answer,
 }
 
 pub(crate) async fn history(session: &Session, name: &str) -> Result<Answer, Failure> {
+    let instance: ExtensionInstance = session.named("instance", name, "fitout list").await?;
+    let installed = instance.status.and_then(|status| status.revision);
     let params = ListParams::default().fields(&format!("spec.instance={name}"));
-    let kept = revisions::newest_first(session.all(session.own::<ExtensionRevision>(), &params).await?);
-    if kept.is_empty() {
-        session.named::<ExtensionInstance>("instance", name, "fitout list").await?;
-    }
+    let kept = revisions::told(session.all(session.own::<ExtensionRevision>(), &params).await?, installed);
     let words = || tables::history(&kept, session.output == Format::Wide, session.now);
     listed(session, &kept, &format!("instance {name} has no revision yet"), words)
 }

@@ -107,6 +107,42 @@ fn the_hubs_own_api_server_may_go_in_the_middle_of_an_install() -> Result<()> {
     Ok(())
 }
 
+/// While the hub hears nothing, things come and go, and the store forgets how.
+#[test]
+fn the_hubs_store_may_forget_what_the_watches_have_not_seen() -> Result<()> {
+    let mut faults = Faults::start(1)?;
+    let hub = faults.run_hub_with("hub", &["--lease=60s", "--sweep-after=1s"])?;
+    for name in ["stays", "goes"] {
+        faults.want_plain(name, 0, 1)?;
+        faults.until_ready(name, 1, LIMIT)?;
+    }
+    hub.freeze()?;
+    faults.hub.client().delete(&format!("{INSTANCES}/goes"))?;
+    faults.want_plain("stays", 0, 2)?;
+    faults.want_plain("comes", 0, 1)?;
+    // An API server that has just started knows nothing that its store does not, so the watches cannot go on where they were.
+    faults.hub.kill_api_server(0);
+    faults.hub.etcd().compact()?;
+    faults.hub.start_api_server(0)?;
+    faults.hub.etcd().compact()?;
+    let log = faults.hub.audit().from_now()?;
+    hub.thaw()?;
+    faults.until_ready("stays", 2, LIMIT)?;
+    faults.until_ready("comes", 1, LIMIT)?;
+    until("what was to go has gone", LIMIT, || {
+        ensure!(faults.instance("goes")?.is_none(), "it is still there");
+        Ok(())
+    })?;
+    let relisted = log.calls()?.of("extensioninstances").only(|call| call.verb == "list");
+    assert!(!relisted.as_slice().is_empty(), "the watches were never told to begin anew: the test shows nothing");
+    assert_eq!(faults.targets[0].client().find("/api/v1/namespaces/goes/configmaps/plain-0")?, None);
+    let releases = faults.targets[0].helm().run(&["list", "--all-namespaces", "--output=json"])?;
+    let releases: Vec<Value> = serde_json::from_str(&releases)?;
+    let shown: Vec<_> = releases.iter().map(|release| (&release["name"], &release["revision"])).collect();
+    assert_eq!(shown, [(&json!("comes"), &json!("1")), (&json!("stays"), &json!("2"))]);
+    Ok(())
+}
+
 #[test]
 fn a_frozen_leader_writes_nothing_when_it_thaws() -> Result<()> {
     let faults = Faults::start(1)?;

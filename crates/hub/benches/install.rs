@@ -65,7 +65,8 @@ fn round() -> Result<f64> {
     let ours = rate(ours(&world, "ours", INSTANCES_WANTED)?);
     let after = computed(&world)?;
     let shown = |from: &Computed, to: &Computed| {
-        let programs = to.iter().map(|(name, until)| format!("{name} {:.2}", (*until - from[name]).as_secs_f64()));
+        let programs =
+            to.iter().map(|(name, until)| format!("{name} {:.2}", until.saturating_sub(from[name]).as_secs_f64()));
         programs.collect::<Vec<_>>().join(", ")
     };
     println!("  bare loop {bare:>5.1}/s   {}", shown(&before, &between));

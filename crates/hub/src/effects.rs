@@ -4,13 +4,12 @@ use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
 use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName};
-use fitout_change::{Action, Effect, Outcome, RecordStatus, record};
+use fitout_change::{Action, Effect, RecordStatus, record};
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::Prepared;
 use fitout_release::{Release, Stamp, secret};
-use kube::api::{ObjectMeta, Patch, PatchParams, PostParams};
+use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, ResourceExt};
-use serde_json::json;
 use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
@@ -33,7 +32,8 @@ impl Session {
             Effect::WriteRevision { number, action } => {
                 self.write_revision(instance, prepared()?, *number, *action).await
             }
-            Effect::FinishRevision { number, outcome } => self.finish_revision(*number, *outcome).await,
+            // The instance's status says so, and that is written when there is nothing left to do.
+            Effect::FinishRevision(_) => Ok(()),
             Effect::RemoveRevision(number) => self.remove_revision(*number).await,
             Effect::WriteRecord { number, status } => {
                 self.write_record(instance, prepared().ok(), *number, *status).await
@@ -108,17 +108,6 @@ impl Session {
             }
             Err(error) => Err(error.into()),
         }
-    }
-
-    async fn finish_revision(&self, number: u32, outcome: Outcome) -> Result<()> {
-        let result = match outcome {
-            Outcome::Deployed => fitout_api::Outcome::Succeeded,
-            Outcome::Superseded => fitout_api::Outcome::Superseded,
-        };
-        let name = ExtensionRevision::name_of(&self.name, number);
-        let patch = json!({ "status": { "result": result } });
-        self.revisions().patch_status(&name, &PatchParams::default(), &Patch::Merge(patch)).await?;
-        Ok(())
     }
 
     /// What it alone has named is swept up later.

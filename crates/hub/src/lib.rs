@@ -6,6 +6,7 @@
 //! where the last one stopped.
 
 mod catalogs;
+mod chronicle;
 mod clusters;
 mod effects;
 mod index;
@@ -34,6 +35,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::catalogs::Catalogs;
+use crate::chronicle::Chronicle;
 use crate::index::Index;
 use crate::leading::Leadership;
 
@@ -67,7 +69,7 @@ struct Hub {
     index: Index,
     catalogs: Catalogs,
     content: Content,
-    events: Recorder,
+    chronicle: Chronicle,
     /// A revision is gone, and perhaps with it the last to name some content.
     sweep: Notify,
 }
@@ -84,7 +86,7 @@ pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()
         index: Index::start(&client).await?,
         catalogs: Catalogs::default(),
         content: Content::new(client.clone(), SYSTEM),
-        events: Recorder::new(client.clone(), Reporter::from("fitout-hub")),
+        chronicle: Chronicle::new(Recorder::new(client.clone(), Reporter::from("fitout-hub"))),
         sweep: Notify::new(),
         guard,
         client,
@@ -101,6 +103,7 @@ pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()
     tasks.spawn(organizations::run(Arc::clone(&hub)));
     tasks.spawn(catalogs::run(Arc::clone(&hub)));
     tasks.spawn(sweeping::run(Arc::clone(&hub)));
+    tasks.spawn(chronicle::run(Arc::clone(&hub)));
     tasks.spawn(clusters::run(hub));
     tokio::select! {
         lost = leadership.keep(lease.clone()) => lost,

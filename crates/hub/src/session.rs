@@ -118,6 +118,7 @@ impl Session {
             });
         let mut revisions: Vec<Arc<ExtensionRevision>> = of_instance.collect();
         revisions.sort_by_key(|revision| revision.spec.number);
+        let installed = instance.status.as_ref().and_then(|status| status.revision);
         Ok(Self {
             hub: Arc::clone(hub),
             target: Arc::clone(target),
@@ -130,7 +131,7 @@ impl Session {
                 .collect(),
             recorded: Recorded {
                 held: instance.finalizers().iter().any(|finalizer| finalizer == FINALIZER),
-                revisions: revisions.iter().map(|revision| read_revision(revision)).collect(),
+                revisions: revisions.iter().map(|revision| read_revision(revision, installed)).collect(),
             },
             records,
             interest: target.interest(),
@@ -421,12 +422,7 @@ impl Session {
                     outcome: None,
                 });
             }
-            Effect::FinishRevision { number, outcome } => {
-                revisions
-                    .iter_mut()
-                    .filter(|found| found.number == *number)
-                    .for_each(|found| found.outcome = Some(*outcome));
-            }
+            Effect::FinishRevision(number) => self.recorded.finish(*number),
             Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
             Effect::WriteRecord { number, status } => drop(self.records.insert(*number, *status)),
             Effect::RemoveRecord(number) => drop(self.records.remove(number)),
@@ -448,7 +444,7 @@ pub(crate) fn owner(instance: &ExtensionInstance) -> fitout_plan::Owner<'_> {
     fitout_plan::Owner { name: instance.spec.release_name(), namespace: &instance.spec.namespace }
 }
 
-fn read_revision(revision: &ExtensionRevision) -> Revision {
+fn read_revision(revision: &ExtensionRevision, installed: Option<u32>) -> Revision {
     let id = |name: &ObjectName| ObjectId {
         gvk: Gvk::new(&name.api_version, &name.kind),
         namespace: name.namespace.clone().unwrap_or_default(),
@@ -464,10 +460,10 @@ fn read_revision(revision: &ExtensionRevision) -> Revision {
         },
         artifact: spec.artifact_digest.clone().unwrap_or_default().into(),
         inventory: spec.inventory.iter().map(id).collect(),
-        outcome: match revision.status.as_ref().and_then(|status| status.result) {
-            Some(fitout_api::Outcome::Succeeded) => Some(Outcome::Deployed),
-            Some(fitout_api::Outcome::Superseded) => Some(Outcome::Superseded),
-            _ => None,
+        outcome: match revision.outcome(installed) {
+            fitout_api::Outcome::Succeeded => Some(Outcome::Deployed),
+            fitout_api::Outcome::Superseded => Some(Outcome::Superseded),
+            fitout_api::Outcome::Running | fitout_api::Outcome::Failed => None,
         },
     }
 }

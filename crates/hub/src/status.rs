@@ -75,10 +75,8 @@ async fn publish(
         tracing::warn!(instance = instance.name_any(), %error, "status");
         return false;
     }
-    if let Some(event) = transition(before, status)
-        && let Err(error) = hub.events.publish(&event, &instance.object_ref(&())).await
-    {
-        tracing::warn!(instance = instance.name_any(), %error, "event");
+    if let Some(event) = transition(before, status) {
+        hub.chronicle.tell(event, instance.object_ref(&()));
     }
     true
 }

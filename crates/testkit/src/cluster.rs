@@ -194,6 +194,11 @@ impl Cluster {
         self.processes().map(|process| Ok((process.name().to_owned(), process.cpu()?))).collect()
     }
 
+    /// Its store.
+    pub fn etcd(&self) -> &Etcd {
+        &self.etcd
+    }
+
     fn processes(&self) -> impl Iterator<Item = &Process> {
         let servers = self.api_servers.iter().filter_map(|server| server.process.as_ref());
         servers.chain(&self.controllers).chain([self.etcd.process()])

@@ -43,6 +43,16 @@ impl Etcd {
         &self.0.process
     }
 
+    /// Forgets all that was before now: who watches from an earlier point has to begin anew.
+    pub fn compact(&self) -> Result<()> {
+        let ask = |path: &str, body: serde_json::Value| -> Result<serde_json::Value> {
+            Ok(ureq::post(format!("{}{path}", self.0.address)).send_json(body)?.body_mut().read_json()?)
+        };
+        let status = ask("/v3/maintenance/status", serde_json::json!({}))?;
+        let revision = &status["header"]["revision"];
+        ask("/v3/kv/compaction", serde_json::json!({ "revision": revision, "physical": true })).map(drop)
+    }
+
     /// Leaves it running when this program ends.
     pub(crate) fn leave(self) {
         std::mem::forget(self);

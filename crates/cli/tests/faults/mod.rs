@@ -6,7 +6,7 @@
 pub mod world;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -38,6 +38,7 @@ impl Faults {
         let mut faults = Self { hub, hub_proxy, targets: vec![], proxies: vec![], kubeconfig };
         let catalog = faults.hub.bed().dir().join("catalog");
         write_catalog(&catalog)?;
+        write_plain(&catalog)?;
         let source = json!({ "spec": { "source": { "directory": { "path": catalog } } } });
         apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &source))?;
         faults.organization("acme")?;
@@ -85,13 +86,17 @@ impl Faults {
 
     /// Wants an instance of the thing on a cluster.
     pub fn want(&self, name: &str, target: usize, spec: &Value) -> Result<()> {
-        let mut whole = json!({
-            "cluster": name_of(target), "namespace": name, "releaseName": name,
-            "extension": { "name": "thing", "catalog": "local" },
-        });
-        whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
-        let spec = json!({ "spec": whole });
-        apply(&self.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", name, &spec))
+        apply(&self.hub, &wanted(name, target, spec))
+    }
+
+    /// Wants an instance of what a cluster can have many of.
+    pub fn want_plain(&self, name: &str, target: usize, size: u32) -> Result<()> {
+        apply(&self.hub, &Self::plain(name, target, size))
+    }
+
+    pub fn plain(name: &str, target: usize, size: u32) -> Value {
+        let extension = json!({ "name": "plain", "catalog": "local" });
+        wanted(name, target, &json!({ "extension": extension, "values": { "size": size } }))
     }
 
     pub fn instance(&self, name: &str) -> Result<Option<Value>> {
@@ -143,7 +148,41 @@ impl Faults {
     }
 }
 
-/// Whether a request is a write of a change: not one that keeps the hub in office, nor an event, which nobody waits for.
+/// An instance on a cluster, of the thing unless it says otherwise.
+fn wanted(name: &str, target: usize, spec: &Value) -> Value {
+    let mut whole = json!({
+        "cluster": name_of(target), "namespace": name, "releaseName": name,
+        "extension": { "name": "thing", "catalog": "local" },
+    });
+    whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+    object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", name, &json!({ "spec": whole }))
+}
+
+/// Something that a cluster can have many of: two config maps, an account and a role.
+fn write_plain(catalog: &Path) -> Result<()> {
+    let folder = catalog.join("plain/1.0.0");
+    fs::create_dir_all(folder.join("m"))?;
+    fs::write(
+        folder.join("definition.yaml"),
+        "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: plain-1.0.0 }\nspec:\n  \
+         extension: plain\n  version: 1.0.0\n  singleton: false\n  parameters: schema.json\n  manifests: { path: m }\n",
+    )?;
+    fs::write(folder.join("schema.json"), r#"{"type":"object","properties":{"size":{"type":"integer","default":1}}}"#)?;
+    let map = |number: u32| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: plain-{number} }}\ndata: {{ size: \"x${{size}}\" }}\n"
+        )
+    };
+    let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: plain }\n";
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: plain }\n\
+                rules: [{ apiGroups: [''], resources: [pods], verbs: [get] }]\n";
+    fs::write(folder.join("m/all.yaml"), [&map(0), &map(1), account, role].join("---\n"))?;
+    Ok(())
+}
+
+/// Whether a request is a write of a change: not one that keeps the hub in office, nor what it writes for those who look
+/// later.
 pub fn is_effect(asked: &Asked) -> bool {
-    asked.writes() && !asked.path.contains("/leases") && !asked.path.contains("/events")
+    let result = asked.path.contains("/extensionrevisions/") && asked.path.contains("/status");
+    asked.writes() && !asked.path.contains("/leases") && !asked.path.contains("/events") && !result
 }
