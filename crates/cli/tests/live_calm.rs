@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use faults::Faults;
 use faults::world::{INSTANCES, apply, object};
+use faults::{Faults, plain};
 use fitout_testkit::{Calls, Cluster, Process, full, until};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn window() -> Duration {
 /// Wants so many instances on each cluster, and waits until all are Ready.
 fn fill(faults: &Faults, each: usize) -> Result<()> {
     for target in 0..faults.targets.len() {
-        let wanted: Vec<Value> = (0..each).map(|n| Faults::plain(&format!("p{target}-{n}"), target, 1)).collect();
+        let wanted: Vec<Value> = (0..each).map(|n| plain(&format!("p{target}-{n}"), target, 1)).collect();
         apply(&faults.hub, &json!({ "apiVersion": "v1", "kind": "List", "items": wanted }))?;
     }
     until_all_ready(faults, each * faults.targets.len())
@@ -166,7 +166,7 @@ fn a_hub_stays_small() -> Result<()> {
     for round in 0..rounds {
         let names: Vec<String> = (0..each).map(|n| format!("r{round}-{n}")).collect();
         let wanted: Vec<Value> =
-            names.iter().enumerate().map(|(n, name)| Faults::plain(name, n % faults.targets.len(), 1)).collect();
+            names.iter().enumerate().map(|(n, name)| plain(name, n % faults.targets.len(), 1)).collect();
         let list = json!({ "apiVersion": "v1", "kind": "List", "items": wanted });
         apply(&faults.hub, &list)?;
         until_all_ready(&faults, 150 + each)?;

@@ -89,7 +89,8 @@ fn a_cluster_that_is_lost_is_named_and_its_work_ends_when_it_is_back() -> Result
 #[test]
 fn the_hubs_own_api_server_may_go_in_the_middle_of_an_install() -> Result<()> {
     let mut faults = Faults::start(1)?;
-    let _hub = faults.run_hub_with("hub", &PATIENT)?;
+    // Longer than the slowest machine takes to start an API server: a hub that has lost its lease ends.
+    let _hub = faults.run_hub_with("hub", &["--lease=60s", "--sweep-after=1s"])?;
     let (begun, begins) = std::sync::mpsc::channel();
     faults.proxies[0].decide(move |asked| {
         if is_effect(asked) {

@@ -48,7 +48,7 @@ pub use front::Front;
 pub use hub::{install_hub, start_hub};
 pub use image::{Image, StandIn};
 pub use node::{NoPods, Node, install_dns, pods_cannot_run};
-pub use process::{Process, cpu};
+pub use process::{Process, clock_mover, cpu};
 pub use programs::{Programs, Progress};
 pub use proxy::{Asked, Fate, Proxy};
 pub use skip::{full, sample, skip};

@@ -45,6 +45,11 @@ impl Process {
         Ok(())
     }
 
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
     /// Ends it at once, as a power cut would.
     pub fn kill(self) {}
 
@@ -99,6 +104,12 @@ impl Process {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).context("a process id is positive")?;
         kill_process(id, signal).with_context(|| format!("signal {}", self.name))
     }
+}
+
+/// The library that moves a program's clock, where the machine has it.
+pub fn clock_mover() -> Option<PathBuf> {
+    let path = PathBuf::from("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1");
+    path.exists().then_some(path)
 }
 
 /// What a process has computed so far.

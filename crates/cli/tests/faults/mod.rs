@@ -38,7 +38,7 @@ impl Faults {
         let mut faults = Self { hub, hub_proxy, targets: vec![], proxies: vec![], kubeconfig };
         let catalog = faults.hub.bed().dir().join("catalog");
         write_catalog(&catalog)?;
-        write_plain(&catalog)?;
+        write_plain(&catalog, "1.0.0", [0, 1])?;
         let source = json!({ "spec": { "source": { "directory": { "path": catalog } } } });
         apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &source))?;
         faults.organization("acme")?;
@@ -79,9 +79,17 @@ impl Faults {
     }
 
     pub fn run_hub_with(&self, name: &str, flags: &[&str]) -> Result<Process> {
+        self.run_hub_in(name, &[], flags)
+    }
+
+    /// With more in its environment.
+    pub fn run_hub_in(&self, name: &str, environment: &[String], flags: &[&str]) -> Result<Process> {
         let kubeconfig = format!("KUBECONFIG={}", self.kubeconfig.display());
-        let command = [&["env", &kubeconfig, env!("CARGO_BIN_EXE_fitout"), "hub"], flags].concat();
-        self.hub.launch(name, &command.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        let mut command = vec!["env".to_owned(), kubeconfig];
+        command.extend_from_slice(environment);
+        command
+            .extend([env!("CARGO_BIN_EXE_fitout"), "hub"].into_iter().chain(flags.iter().copied()).map(str::to_owned));
+        self.hub.launch(name, &command)
     }
 
     /// Wants an instance of the thing on a cluster.
@@ -91,12 +99,7 @@ impl Faults {
 
     /// Wants an instance of what a cluster can have many of.
     pub fn want_plain(&self, name: &str, target: usize, size: u32) -> Result<()> {
-        apply(&self.hub, &Self::plain(name, target, size))
-    }
-
-    pub fn plain(name: &str, target: usize, size: u32) -> Value {
-        let extension = json!({ "name": "plain", "catalog": "local" });
-        wanted(name, target, &json!({ "extension": extension, "values": { "size": size } }))
+        apply(&self.hub, &plain(name, target, size))
     }
 
     pub fn instance(&self, name: &str) -> Result<Option<Value>> {
@@ -158,15 +161,22 @@ fn wanted(name: &str, target: usize, spec: &Value) -> Value {
     object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", name, &json!({ "spec": whole }))
 }
 
-/// Something that a cluster can have many of: two config maps, an account and a role.
-fn write_plain(catalog: &Path) -> Result<()> {
-    let folder = catalog.join("plain/1.0.0");
+/// An instance of what a cluster can have many of.
+pub fn plain(name: &str, target: usize, size: u32) -> Value {
+    let extension = json!({ "name": "plain", "catalog": "local" });
+    wanted(name, target, &json!({ "extension": extension, "values": { "size": size } }))
+}
+
+/// A version of something that a cluster can have many of: two config maps, an account and a role.
+pub fn write_plain(catalog: &Path, version: &str, maps: [u32; 2]) -> Result<()> {
+    let folder = catalog.join("plain").join(version);
     fs::create_dir_all(folder.join("m"))?;
-    fs::write(
-        folder.join("definition.yaml"),
-        "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: plain-1.0.0 }\nspec:\n  \
-         extension: plain\n  version: 1.0.0\n  singleton: false\n  parameters: schema.json\n  manifests: { path: m }\n",
-    )?;
+    let definition = format!(
+        "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: {{ name: plain-{version} }}\nspec:\n  \
+         extension: plain\n  version: {version}\n  upgradeFrom: \">=1\"\n  singleton: false\n  parameters: schema.json\n  \
+         manifests: {{ path: m }}\n"
+    );
+    fs::write(folder.join("definition.yaml"), definition)?;
     fs::write(folder.join("schema.json"), r#"{"type":"object","properties":{"size":{"type":"integer","default":1}}}"#)?;
     let map = |number: u32| {
         format!(
@@ -176,7 +186,7 @@ fn write_plain(catalog: &Path) -> Result<()> {
     let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: plain }\n";
     let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: plain }\n\
                 rules: [{ apiGroups: [''], resources: [pods], verbs: [get] }]\n";
-    fs::write(folder.join("m/all.yaml"), [&map(0), &map(1), account, role].join("---\n"))?;
+    fs::write(folder.join("m/all.yaml"), [&map(maps[0]), &map(maps[1]), account, role].join("---\n"))?;
     Ok(())
 }
 
