@@ -92,7 +92,7 @@ pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()
     });
     tracing::info!("the hub is ready");
     let mut stop = pin!(stop);
-    let lease = tokio::select! {
+    let mut lease = tokio::select! {
         lease = leadership.acquire() => lease?,
         () = &mut stop => return Ok(()),
     };
@@ -103,7 +103,7 @@ pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()
     tasks.spawn(sweeping::run(Arc::clone(&hub)));
     tasks.spawn(clusters::run(hub));
     tokio::select! {
-        lost = leadership.keep(lease.clone()) => lost,
+        lost = leadership.keep(&mut lease) => lost,
         ended = tasks.join_next() => match ended {
             Some(ended) => ended?,
             None => Ok(()),
