@@ -6,9 +6,8 @@ use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Step, Unhealthy, reasons};
 use fitout_change::{Action, Outcome, Revision, Situation, Standing, running, standing};
 use fitout_health::Health;
-use fitout_model::ObjectId;
 use fitout_target::{Disconnected, Target};
-use kube::runtime::events::{Event, EventType};
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::{Api, Resource, ResourceExt};
 
 use crate::session::{Round, Session};
@@ -75,10 +74,13 @@ async fn publish(
         tracing::warn!(instance = instance.name_any(), %error, "status");
         return false;
     }
-    if let Some(event) = transition(before, status)
-        && let Err(error) = hub.events.publish(&event, &instance.object_ref(&())).await
-    {
-        tracing::warn!(instance = instance.name_any(), %error, "event");
+    if let Some(event) = transition(before, status) {
+        tracing::info!(reason = event.reason, "{}", event.note.as_deref().unwrap_or_default());
+        // A recorder that remembers would count an event as the repetition of one with another sentence.
+        let recorder = Recorder::new(hub.client.clone(), Reporter::from("fitout-hub"));
+        if let Err(error) = recorder.publish(&event, &instance.object_ref(&())).await {
+            tracing::warn!(instance = instance.name_any(), %error, "event");
+        }
     }
     true
 }
@@ -105,7 +107,7 @@ fn status(
     round: &Round,
 ) -> ExtensionInstanceStatus {
     let deployed = session.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
-    let ids: &[ObjectId] = session.recorded.revisions.last().map_or(&[], |last| &last.inventory);
+    let ids = session.installed();
     let unhealthy = ids.iter().find_map(|id| match target.sightings().get(id).map(|sighting| sighting.health) {
         Some(Health::Current) => None,
         Some(health) => Some((id, health.cause().map(|cause| cause.message.clone()).unwrap_or_default())),
