@@ -159,7 +159,9 @@ impl Session {
     async fn live(&mut self, retry: &mut Retry) -> Ended {
         let mut changes = self.hub.index.changes();
         let mut facts = self.target.facts_changes();
+        let mut offers = self.hub.catalogs.changes();
         loop {
+            offers.mark_unchanged();
             let others = changes.borrow_and_update().others;
             facts.mark_unchanged();
             let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return Ended::Gone };
@@ -187,6 +189,7 @@ impl Session {
                     tokio::select! {
                         () = self.interest.changed() => return true,
                         ended = facts.changed() => return ended.is_ok(),
+                        ended = offers.changed() => return ended.is_ok(),
                         ended = changes.changed() => if ended.is_err() { return false },
                     }
                     let now = self.hub.index.instance(&self.namespace, &self.name);
@@ -279,7 +282,9 @@ impl Session {
     async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
         let facts = self.target.facts();
         let catalog = &instance.spec.extension.catalog;
-        let packages = self.hub.catalogs.get(&catalog_namespace(instance), catalog);
+        let of = catalog_namespace(instance);
+        self.hub.catalogs.known(&of, catalog).await;
+        let packages = self.hub.catalogs.get(&of, catalog);
         let deployed =
             self.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
         let installed = deployed.and_then(|revision| self.versions.get(&revision.number)).cloned();
