@@ -1,24 +1,26 @@
-//! Our chart, installed by Helm: the hub runs as a pod, and installs an extension on another cluster.
+//! The page "run the hub", word for word: Helm installs our chart, the hub runs as a pod, and installs an extension on
+//! another cluster.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod command;
 mod watched;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use command::fitout;
 use fitout_testkit::{Cluster, Image, Spec, install_dns, paths, pods_cannot_run, skip, until};
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 use watched::value;
 
 const LIMIT: Duration = Duration::from_secs(90);
-const IMAGE: &str = "localhost/fitout:tried";
+/// As the chart asks for it.
+const IMAGE: &str = concat!("localhost/fitout:", env!("CARGO_PKG_VERSION"));
 const HUB: &str = "system:serviceaccount:fitout-system:fitout-hub";
 /// The user that the hub is on the other cluster.
 const USER: &str = "fitout";
@@ -29,27 +31,49 @@ fn program() -> PathBuf {
     std::env::var_os("FITOUT_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_fitout").into(), PathBuf::from)
 }
 
-fn helm(hub: &Cluster, verb: &str, settings: &[&str]) -> Result<String> {
-    let chart = paths::checkout().join("deploy/chart").to_string_lossy().into_owned();
-    let (repository, tag) = IMAGE.split_once(':').context("a tag")?;
-    let image = format!("--set=image.repository={repository},image.tag={tag}");
-    let always = [verb, "fitout", &chart, "--namespace=fitout-system", &image, "--wait", "--timeout=180s"];
-    hub.helm().run(&[&always[..], settings].concat())
+/// The page, and where its commands are typed.
+struct Page {
+    text: String,
+    dir: PathBuf,
+    path: String,
+    kubeconfig: PathBuf,
 }
 
-/// A namespace that lets no pod in which could do harm.
-fn make_namespace(hub: &Cluster) -> Result<()> {
-    let labels = json!({
-        "pod-security.kubernetes.io/enforce": "restricted",
-        "pod-security.kubernetes.io/enforce-version": "latest",
-    });
-    let namespace = json!({ "metadata": { "name": "fitout-system", "labels": labels } });
-    hub.client().create("/api/v1/namespaces", &namespace)?;
-    Ok(())
+impl Page {
+    fn open(hub: &Cluster) -> Result<Self> {
+        let dir = hub.bed().dir().join("page");
+        fs::create_dir_all(dir.join("deploy"))?;
+        let mut copy = Command::new("cp");
+        copy.arg("-r").args([paths::checkout().join("deploy/chart"), dir.join("deploy")]);
+        ensure!(copy.status()?.success(), "the chart could not be copied");
+        let bin = hub.bin()?;
+        symlink(env!("CARGO_BIN_EXE_fitout"), bin.join("fitout"))?;
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH")?);
+        let text = fs::read_to_string(paths::checkout().join("docs/run-the-hub.md"))?;
+        Ok(Self { text, dir, path, kubeconfig: hub.kubeconfig() })
+    }
+
+    /// The block of commands of a section with this number, as a person would paste it.
+    fn command(&self, section: &str, number: usize) -> Result<Command> {
+        let section = self.text.split(&format!("\n## {section}\n")).nth(1).context("the section")?;
+        let section = section.split("\n## ").next().context("its end")?;
+        let block = section.split("```sh\n").nth(number + 1).and_then(|block| block.split("```").next());
+        let mut command = Command::new("sh");
+        command.args(["-exc", block.context("a block of commands")?]).current_dir(&self.dir);
+        command.env("PATH", &self.path).env("KUBECONFIG", &self.kubeconfig).env("HOME", &self.dir);
+        Ok(command)
+    }
+
+    fn run(&self, section: &str, number: usize) -> Result<String> {
+        let output = self.command(section, number)?.output()?;
+        let said = String::from_utf8([output.stdout, output.stderr].concat())?;
+        ensure!(output.status.success(), "{said}");
+        Ok(said)
+    }
 }
 
 /// Lets pods of one cluster reach the API server of another, by a name. Nothing else is reached by that.
-fn make_way(hub: &Cluster, target: &Cluster) -> Result<PathBuf> {
+fn make_way(hub: &Cluster, target: &Cluster, to_file: &Path) -> Result<()> {
     let (from, to) = (hub.bed().slot().host(), target.bed().slot().host());
     hub.node().context("a node")?.shell(&format!("ip route add {to}/32 via {from}"))?;
     let metadata = json!({ "name": "foo", "namespace": "default" });
@@ -69,9 +93,8 @@ fn make_way(hub: &Cluster, target: &Cluster) -> Result<PathBuf> {
         serde_json::from_str(&fs::read_to_string(target.kubeconfig_for(USER, Some("system:masters"))?)?)?;
     config["clusters"][0]["cluster"]["server"] = "https://foo.default.svc.cluster.local:6443".into();
     config["clusters"][0]["cluster"]["tls-server-name"] = "kubernetes".into();
-    let path = hub.bed().dir().join("foo.kubeconfig");
-    fs::write(&path, config.to_string())?;
-    Ok(path)
+    fs::write(to_file, config.to_string())?;
+    Ok(())
 }
 
 fn pods(hub: &Cluster) -> Result<Vec<Value>> {
@@ -146,40 +169,34 @@ fn the_chart_runs_the_hub_as_a_restricted_pod_and_an_upgrade_of_it_loses_nothing
     hub.node().context("a node")?.import(&Image::hub(IMAGE, &program())?)?;
     target.node().context("a node")?.import(&Image::podinfo(target.bed().programs()))?;
     install_dns(&hub)?;
-    make_namespace(&hub)?;
 
     // Installed by Helm, as it comes.
+    let page = Page::open(&hub)?;
     let began = Instant::now();
-    let said = helm(&hub, "install", &[])?;
+    let said = page.run("Install", 0)?;
     ensure!(said.contains("kubectl rollout status deployment/fitout-hub"), "{said}");
-    eprintln!("  deployed: two hubs are ready {:.1} s after `helm install`", began.elapsed().as_secs_f32());
+    eprintln!("  deployed: two hubs are ready after {:.1} s", began.elapsed().as_secs_f32());
     ensure!(pods(&hub)?.len() == 2, "{:#?}", pods(&hub)?);
     the_process_can_do_nothing(&hub)?;
     elsewhere_and_wrong_values_are_refused(&hub)?;
 
-    // An organization, a catalog, a cluster that only a name leads to.
-    let organization = json!({ "apiVersion": "fitout.dev/v1alpha1", "kind": "Organization", "metadata": { "name": "acme" }, "spec": {} });
-    let catalog = json!({
-        "apiVersion": "fitout.dev/v1alpha1", "kind": "Catalog",
-        "metadata": { "name": "community", "namespace": "fitout-system" },
-        "spec": { "source": { "directory": { "embedded": "community" } } },
-    });
-    let objects = json!({ "apiVersion": "v1", "kind": "List", "items": [organization, catalog] });
-    hub.kubectl().run_with_input(&["apply", "--server-side", "--filename=-"], &objects.to_string())?;
-    until("the organization's namespace", LIMIT, || hub.client().get("/api/v1/namespaces/org-acme"))?;
-    let kubeconfig = make_way(&hub, &target)?;
-    let run = |words: &[&str]| fitout(&hub.kubeconfig(), Some("acme"), words);
-    run(&["cluster", "add", "foo", "--kubeconfig", &kubeconfig.to_string_lossy(), "--wait"])?.well();
+    // An organization, a catalog, and a cluster that a name leads to.
+    make_way(&hub, &target, &page.dir.join("foo.kubeconfig"))?;
+    page.run("Install", 1)?;
 
     // In the middle of an install, which waits for a node to have its pod, the hub is upgraded.
     target.kubectl().run(&["cordon", "node"])?;
-    run(&["install", "hello", "--cluster", "foo", "--version", "1.0.0", "--no-wait"])?.well();
+    let install = page.command("Install", 2)?.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     until_instance(&hub, "it waits for its pod", |status| {
         status["firstUnhealthy"]["object"].as_str().is_some_and(|object| object.starts_with("Deployment/"))
     })?;
     let before = (lease(&hub)?, pods(&hub)?);
+    // The next version of the chart: it logs more.
+    let values = page.dir.join("deploy/chart/values.yaml");
+    let text = fs::read_to_string(&values)?;
+    fs::write(&values, text.replace("logLevel: info", "logLevel: debug"))?;
     let began = Instant::now();
-    helm(&hub, "upgrade", &["--set=hub.logLevel=debug"])?;
+    page.run("Upgrade", 0)?;
     let took = began.elapsed();
     until("the old hubs are gone", LIMIT, || {
         let now = pods(&hub)?;
@@ -198,7 +215,9 @@ fn the_chart_runs_the_hub_as_a_restricted_pod_and_an_upgrade_of_it_loses_nothing
     })?;
     ensure!(lease(&hub)?["leaseTransitions"].as_i64() > before.0["leaseTransitions"].as_i64());
     target.kubectl().run(&["uncordon", "node"])?;
-    until_instance(&hub, "it is installed", ready)?;
+    let installed = until_instance(&hub, "it is installed", ready)?;
+    let told = install.wait_with_output()?;
+    ensure!(told.status.success(), "whoever waited was told: {}", String::from_utf8(told.stderr)?);
     let (moves, longest) = longest_without_a_leader(&hub)?;
     eprintln!(
         "  upgraded: {:.1} s, {moves} times another hub took over, at most {:.3} s without a leader",
@@ -206,7 +225,7 @@ fn the_chart_runs_the_hub_as_a_restricted_pod_and_an_upgrade_of_it_loses_nothing
         longest.as_secs_f32()
     );
     ensure!(moves >= 1 && longest < Duration::from_secs(5), "{moves} times, {longest:?}");
-    nothing_was_written_twice(&hub, &target)?;
+    nothing_was_written_twice(&hub, &target, &installed)?;
     ensure!(pods(&hub)?.iter().all(|pod| pod["status"]["containerStatuses"][0]["restartCount"] == 0));
 
     // The new one watches what the old one installed.
@@ -222,15 +241,19 @@ fn the_chart_runs_the_hub_as_a_restricted_pod_and_an_upgrade_of_it_loses_nothing
     Ok(())
 }
 
-fn nothing_was_written_twice(hub: &Cluster, target: &Cluster) -> Result<()> {
+fn nothing_was_written_twice(hub: &Cluster, target: &Cluster, installed: &Value) -> Result<()> {
     let writes = target.audit().calls()?.by(USER).writes();
     writes.clone().failed().assert_none("no write failed");
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for line in writes.summary() {
         *times.entry(line).or_default() += 1;
     }
-    // The namespace, four objects, the record of the release and what came of it.
-    ensure!(times.len() == 7 && times.values().all(|count| *count == 1), "{times:#?}");
+    // Its objects and their namespace, the record of the release and what came of it.
+    let objects = installed["status"]["objects"]["total"].as_u64().and_then(|total| usize::try_from(total).ok());
+    ensure!(
+        Some(times.len()) == objects.map(|objects| objects + 3) && times.values().all(|count| *count == 1),
+        "{times:#?}"
+    );
     let revisions = hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
     assert_eq!(revisions["items"].as_array().map(Vec::len), Some(1));
     let history = target.helm().run(&["history", "hello", "--namespace=hello", "--output=json"])?;
