@@ -16,7 +16,7 @@ pub(crate) struct Options {
 }
 
 /// The directories in which every file is generated.
-const DIRECTORIES: [&str; 1] = ["deploy/crds"];
+const DIRECTORIES: [&str; 2] = ["deploy/crds", "deploy/chart/templates/crds"];
 
 const HEADER: &str = "# Generated from crates/api by `cargo xtask generate`. Edit the types there, not this file.\n";
 
@@ -52,15 +52,27 @@ fn write() -> Result<()> {
 
 /// Every generated file, by its path in the checkout.
 fn wanted() -> Result<BTreeMap<PathBuf, String>> {
-    let crds = fitout_api::crds();
-    crds.iter()
-        .map(|crd| {
-            let path = Path::new("deploy/crds").join(format!("{}.yaml", crd.spec.names.plural));
-            let text =
-                serde_yaml_ng::to_string(crd).with_context(|| format!("write {} as YAML", crd.spec.names.kind))?;
-            Ok((path, format!("{HEADER}{text}")))
-        })
-        .collect()
+    let mut wanted = BTreeMap::from([("deploy/chart/templates/rbac.yaml".into(), chart_rbac()?)]);
+    for mut crd in fitout_api::crds() {
+        let name = format!("{}.yaml", crd.spec.names.plural);
+        let text = |crd: &_| serde_yaml_ng::to_string(crd).with_context(|| format!("write {name} as YAML"));
+        wanted.insert(Path::new("deploy/crds").join(&name), format!("{HEADER}{}", text(&crd)?));
+        // With the kinds would go all that people have written.
+        let keep = ("helm.sh/resource-policy".to_owned(), "keep".to_owned());
+        crd.metadata.annotations.get_or_insert_default().extend([keep]);
+        let template = text(&crd)?.replace("{{", r#"{{ "{{" }}"#);
+        wanted.insert(Path::new("deploy/chart/templates/crds").join(&name), format!("{HEADER}{template}"));
+    }
+    Ok(wanted)
+}
+
+/// The hub's rights as they are in the chart: all but the namespace, which is Helm's to make.
+fn chart_rbac() -> Result<String> {
+    let path = "deploy/hub/rbac.yaml";
+    let text = fs::read_to_string(paths::checkout().join(path)).with_context(|| format!("read {path}"))?;
+    let documents: Vec<&str> = text.split("\n---\n").filter(|one| !one.contains("\nkind: Namespace\n")).collect();
+    let header = format!("# Generated from {path} by `cargo xtask generate`. Edit that, not this file.\n");
+    Ok(header + &documents.join("\n---\n"))
 }
 
 /// The paths where what is there is not what is wanted: files that differ, are missing, or belong to nothing any more.
@@ -124,6 +136,14 @@ mod tests {
     #[test]
     fn the_same_code_makes_the_same_files() {
         assert_eq!(wanted().unwrap(), wanted().unwrap());
-        assert!(wanted().unwrap().values().all(|text| text.starts_with(HEADER)));
+        assert!(wanted().unwrap().values().all(|text| text.starts_with("# Generated from ")));
+    }
+
+    #[test]
+    fn the_chart_is_of_the_version_that_it_installs() {
+        let chart = fs::read_to_string(paths::checkout().join("deploy/chart/Chart.yaml")).unwrap();
+        let chart: serde_json::Value = serde_yaml_ng::from_str(&chart).unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!((&chart["version"], &chart["appVersion"]), (&version.into(), &version.into()));
     }
 }

@@ -5,6 +5,7 @@ mod balance;
 mod bench;
 mod generate;
 mod hub;
+mod image;
 mod lint;
 mod packages;
 mod suite;
@@ -32,8 +33,10 @@ enum Chore {
     Test(suite::Options),
     /// Check formats, lints, licences and sources
     Lint,
-    /// Write the files that are made from code: CRDs
+    /// Write the files that are made from code: CRDs, and the parts of the chart that are made from others
     Generate(generate::Options),
+    /// Build the hub's container image
+    Image(image::Options),
     /// Measure ours against theirs
     Bench {
         /// What to measure
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Chore::Test(options) => suite::run(&options),
         Chore::Lint => lint::run(),
         Chore::Generate(options) => generate::run(&options),
+        Chore::Image(options) => image::run(&options),
         Chore::Bench { bench } => bench::run(bench),
         Chore::Testbed => testbed::build().map(|_| ()),
     };

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fitout_api::Scope;
 
 use crate::ages;
+use crate::logging::{LogFormat, LogLevel};
 use crate::output::Format;
 use crate::settings::Setting;
 
@@ -117,6 +119,15 @@ pub(crate) struct Hub {
     /// How long other replicas wait for one that has gone silent before one of them takes over
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = ages::duration)]
     pub(crate) lease: Duration,
+    /// Where to answer /healthz, /readyz and /metrics, such as 0.0.0.0:8080 [default: nowhere]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) observe: Option<SocketAddr>,
+    /// How the lines of the log look
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
+    /// How much is logged
+    #[arg(long, value_enum, value_name = "LEVEL", default_value = "info")]
+    pub(crate) log_level: LogLevel,
 }
 
 /// Whether to wait until a change has been carried out.
@@ -368,6 +379,7 @@ mod tests {
             &["cluster"],
             &["cluster", "add"],
             &["cluster", "remove"],
+            &["hub"],
         ] {
             assert_snapshot!(format!("help-{}", words.join("-")), help(words));
         }

@@ -16,6 +16,7 @@ mod following;
 mod hub;
 mod instance;
 mod kubeconfig;
+mod logging;
 mod organizations;
 mod output;
 mod progress;
@@ -76,7 +77,9 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
     let Arguments { command, organization, output, .. } = arguments;
     let session = || Session::open(organization.as_deref(), output, paint);
     match command {
-        Command::Hub(hub) => hub::run(connection::config().await?, &hub).await.map(|()| String::new().into()),
+        Command::Hub(hub) => {
+            Ok(Answer { text: String::new(), code: hub::run(connection::config().await?, &hub).await })
+        }
         Command::Install(install) => changes::install(&session().await?, &install).await,
         Command::Upgrade(upgrade) => changes::upgrade(&session().await?, &upgrade).await,
         Command::Rollback(rollback) => changes::rollback(&session().await?, &rollback).await,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
@@ -11,30 +11,61 @@ use fitout_model::{Package, Packages};
 use kube::api::{DeleteParams, ListParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::{Hub, SYSTEM, report};
 
-/// What every catalog offers, by namespace and name.
+/// What every catalog offers.
+pub(crate) struct Catalogs(watch::Sender<Offers>);
+
+/// What was read so far.
 #[derive(Default)]
-pub(crate) struct Catalogs(RwLock<BTreeMap<(String, String), Arc<Packages>>>);
+pub(crate) struct Offers {
+    /// By namespace and name.
+    packages: BTreeMap<(String, String), Arc<Packages>>,
+    /// Every catalog there was when the hub began to lead was read, or could not be.
+    complete: bool,
+}
+
+impl Default for Catalogs {
+    fn default() -> Self {
+        Self(watch::channel(Offers::default()).0)
+    }
+}
 
 impl Catalogs {
     /// What a catalog offers; none before it was read.
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Arc<Packages>> {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&(namespace.to_owned(), name.to_owned())).cloned()
+        self.0.borrow().packages.get(&(namespace.to_owned(), name.to_owned())).cloned()
+    }
+
+    /// Waits until it can be said of a catalog whether it is there: a hub that has only just begun to lead cannot.
+    pub(crate) async fn known(&self, namespace: &str, name: &str) {
+        let key = (namespace.to_owned(), name.to_owned());
+        let _ = self.0.subscribe().wait_for(|offers| offers.complete || offers.packages.contains_key(&key)).await;
+    }
+
+    /// Tells of whatever is read from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<Offers> {
+        self.0.subscribe()
     }
 
     /// Forgets all but these.
     fn retain(&self, there: &BTreeSet<(String, String)>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|key, _| there.contains(key));
+        self.0.send_if_modified(|offers| {
+            let before = offers.packages.len();
+            offers.packages.retain(|key, _| there.contains(key));
+            offers.packages.len() != before
+        });
     }
 
     fn put(&self, namespace: &str, name: &str, packages: Arc<Packages>) {
-        self.0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert((namespace.to_owned(), name.to_owned()), packages);
+        let key = (namespace.to_owned(), name.to_owned());
+        self.0.send_modify(|offers| drop(offers.packages.insert(key, packages)));
+    }
+
+    fn complete(&self) {
+        self.0.send_if_modified(|offers| !std::mem::replace(&mut offers.complete, true));
     }
 }
 
@@ -59,6 +90,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
                 Err(error) => tracing::warn!(catalog = key.1, %error, "catalog"),
             }
         }
+        hub.catalogs.complete();
         changes.changed().await?;
     }
 }
@@ -170,4 +202,22 @@ async fn write(hub: &Hub, catalog: &Catalog, namespace: &str, spec: ExtensionSpe
     });
     let api: Api<Extension> = Api::namespaced(hub.client.clone(), namespace);
     Ok(report::ensure(&api, &name, &object).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn nobody_is_told_that_there_is_no_catalog_before_that_is_known() {
+        let catalogs = Catalogs::default();
+        let known = |name: &str| catalogs.known(SYSTEM, name).now_or_never().is_some();
+        assert!(!known("first") && !known("second"));
+        catalogs.put(SYSTEM, "first", Arc::default());
+        assert!(known("first") && !known("second"));
+        catalogs.complete();
+        assert!(known("second") && catalogs.get(SYSTEM, "second").is_none());
+    }
 }

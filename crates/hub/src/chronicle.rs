@@ -12,7 +12,7 @@ use anyhow::Result;
 use fitout_api::{ExtensionInstance, ExtensionRevision, Outcome};
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::{Patch, PatchParams};
-use kube::runtime::events::{Event, Recorder};
+use kube::runtime::events::{Event, Recorder, Reporter};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 use tokio::sync::{Mutex, mpsc};
@@ -31,17 +31,18 @@ const EVENTS: usize = 4096;
 
 /// Where events wait.
 pub(crate) struct Chronicle {
-    recorder: Recorder,
     told: mpsc::Sender<(Event, ObjectReference)>,
     waiting: Mutex<mpsc::Receiver<(Event, ObjectReference)>>,
 }
 
-impl Chronicle {
-    pub(crate) fn new(recorder: Recorder) -> Self {
+impl Default for Chronicle {
+    fn default() -> Self {
         let (told, waiting) = mpsc::channel(EVENTS);
-        Self { recorder, told, waiting: Mutex::new(waiting) }
+        Self { told, waiting: Mutex::new(waiting) }
     }
+}
 
+impl Chronicle {
     /// Has an event written, sooner or later.
     pub(crate) fn tell(&self, event: Event, of: ObjectReference) {
         if self.told.try_send((event, of)).is_err() {
@@ -60,7 +61,9 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
         let latest = Instant::now() + AT_THE_LATEST;
         while Instant::now() < latest && timeout(CALM, changes.changed()).await.is_ok() {}
         while let Ok((event, of)) = waiting.try_recv() {
-            if let Err(error) = hub.chronicle.recorder.publish(&event, &of).await {
+            // A recorder that remembers would count an event as the repetition of one with another sentence.
+            let recorder = Recorder::new(hub.client.clone(), Reporter::from("fitout-hub"));
+            if let Err(error) = recorder.publish(&event, &of).await {
                 tracing::warn!(instance = of.name, %error, "event");
             }
         }

@@ -12,6 +12,7 @@ use fitout_target::{Disconnected, Target, connect};
 use kube::{Api, ResourceExt};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tracing::{Instrument, error_span};
 
 use crate::{Hub, kubeconfigs, leaving, report, session, status};
 
@@ -32,10 +33,12 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             let key = (cluster.namespace().unwrap_or_default(), cluster.name_any());
             if working.insert(key.clone()) {
                 let hub = Arc::clone(&hub);
-                workers.spawn(async move {
+                let span = error_span!("cluster", namespace = key.0, cluster = key.1);
+                let work = async move {
                     work(&hub, &key).await;
                     key
-                });
+                };
+                workers.spawn(work.instrument(span));
             }
         }
         for instance in hub.index.instances.state() {
@@ -57,11 +60,11 @@ async fn work(hub: &Arc<Hub>, key: &Key) {
         let others = changes.borrow_and_update().others;
         let Some(cluster) = hub.index.cluster(&key.0, &key.1) else { return };
         if let Err(error) = leaving::hold(hub, &cluster).await {
-            tracing::warn!(cluster = key.1, %error, "hold");
+            tracing::warn!(%error, "hold");
         }
         if leaving::is_to_be_forgotten(&cluster) {
             if let Err(error) = leaving::forget(hub, &cluster).await {
-                tracing::warn!(cluster = key.1, %error, "forget");
+                tracing::warn!(%error, "forget");
             }
         } else {
             match open(hub, &cluster).await {
@@ -89,7 +92,8 @@ async fn work(hub: &Arc<Hub>, key: &Key) {
 
 async fn open(hub: &Hub, cluster: &Cluster) -> Result<(Target, Digest), Disconnected> {
     let kubeconfig = kubeconfigs::find(hub, cluster).await.map_err(Disconnected::Kubeconfig)?;
-    let (client, contact) = connect(&kubeconfig, hub.guard.clone()).await?;
+    let guard = hub.measures.guard_for(cluster, hub.fence.clone());
+    let (client, contact) = connect(&kubeconfig, guard).await?;
     let server = format!("Cluster/{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
     let opened = Target::open(client, contact).await;
     let target = opened.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
@@ -194,8 +198,9 @@ async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Arc<Target>, &Disconn
     status.observed_generation = generation;
     if status != before {
         let api = Api::<Cluster>::namespaced(hub.client.clone(), &cluster.namespace().unwrap_or_default());
+        tracing::info!(reason, "{message}");
         if let Err(error) = report::write(&api, &cluster.name_any(), &status).await {
-            tracing::warn!(cluster = cluster.name_any(), %error, "status");
+            tracing::warn!(%error, "status");
         }
     }
 }

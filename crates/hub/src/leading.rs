@@ -13,7 +13,7 @@ use futures::StreamExt;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{ObjectMeta, PostParams};
+use kube::api::{ListParams, ObjectMeta, PostParams};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, ResourceExt};
@@ -74,13 +74,13 @@ impl Leadership {
     }
 
     /// Renews for as long as we lead; an error when we no longer do.
-    pub(crate) async fn keep(&self, mut lease: Lease) -> Result<()> {
+    pub(crate) async fn keep(&self, lease: &mut Lease) -> Result<()> {
         loop {
             sleep(self.lasts / 3).await;
             loop {
-                match self.take(Some(&lease)).await {
+                match self.take(Some(lease)).await {
                     Ok(renewed) => {
-                        lease = renewed;
+                        *lease = renewed;
                         break;
                     }
                     Err(kube::Error::Api(status)) if status.code == 409 => bail!("another hub has taken the lease"),
@@ -95,13 +95,25 @@ impl Leadership {
     }
 
     /// Lets somebody else lead at once.
-    pub(crate) async fn release(&self, mut lease: Lease) -> Result<()> {
+    pub(crate) async fn release(&self, lease: Lease) -> Result<()> {
         self.fence.extend(Instant::now());
+        match self.let_go(lease).await {
+            // It was being renewed when we were told to stop, and the answer was not waited for.
+            Err(kube::Error::Api(status)) if status.code == 409 => {
+                let only = ListParams::default().fields(&format!("metadata.name={NAME}"));
+                let found = self.leases.list(&only).await?.items.into_iter().find(|lease| holder(lease) == self.me);
+                match found {
+                    Some(lease) => Ok(self.let_go(lease).await?),
+                    None => Ok(()),
+                }
+            }
+            done => Ok(done?),
+        }
+    }
+
+    async fn let_go(&self, mut lease: Lease) -> kube::Result<()> {
         lease.spec.get_or_insert_default().holder_identity = None;
-        // Renewals have changed it since.
-        lease.metadata.resource_version = None;
-        self.leases.replace(NAME, &PostParams::default(), &lease).await?;
-        Ok(())
+        self.leases.replace(NAME, &PostParams::default(), &lease).await.map(drop)
     }
 
     async fn take(&self, found: Option<&Lease>) -> kube::Result<Lease> {

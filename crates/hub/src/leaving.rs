@@ -79,7 +79,7 @@ pub(crate) async fn leave(hub: &Hub, key: &Key) -> bool {
     match gone.await {
         Ok(()) => true,
         Err(error) => {
-            tracing::warn!(cluster = key.1, %error, "let go");
+            tracing::warn!(%error, "let go");
             false
         }
     }

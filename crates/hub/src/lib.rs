@@ -14,7 +14,9 @@ mod kubeconfigs;
 mod layers;
 mod leading;
 mod leaving;
+mod measures;
 mod organizations;
+mod progress;
 mod report;
 mod session;
 mod status;
@@ -28,8 +30,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use fitout_content::Content;
-use fitout_target::{Fence, Guard, guarded};
-use kube::runtime::events::{Recorder, Reporter};
+use fitout_target::{Fence, guarded};
 use kube::{Client, Config};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -38,6 +39,9 @@ use crate::catalogs::Catalogs;
 use crate::chronicle::Chronicle;
 use crate::index::Index;
 use crate::leading::Leadership;
+use crate::measures::Measures;
+
+pub use measures::Window;
 
 /// The namespace that is the hub's own.
 pub const SYSTEM: &str = "fitout-system";
@@ -63,8 +67,9 @@ impl Default for Options {
 /// What all controllers share.
 struct Hub {
     client: Client,
-    /// What every call goes through, to the hub's own API server and to clusters.
-    guard: Guard,
+    /// Holds back every write, to the hub's own API server and to clusters, while another hub may lead.
+    fence: Fence,
+    measures: Arc<Measures>,
     options: Options,
     index: Index,
     catalogs: Catalogs,
@@ -74,30 +79,33 @@ struct Hub {
     sweep: Notify,
 }
 
-/// Runs the hub until it is told to stop. It ends with an error when another hub leads in its place.
-pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()>) -> Result<()> {
-    let guard = Guard { fence: Fence::default(), ..Guard::default() };
-    let (client, _) = guarded(config.clone(), guard.clone())?;
+/// Runs the hub until it is told to stop, seen through the window. It ends with an error when another hub leads in its place.
+pub async fn run(config: Config, options: Options, window: &Window, stop: impl Future<Output = ()>) -> Result<()> {
+    let (fence, measures) = (Fence::default(), window.measures());
+    let (client, _) = guarded(config.clone(), measures.guard(fence.clone()))?;
     // The lease itself must be written before anything else may be.
-    let (unfenced, _) = guarded(config, Guard { fence: Fence::open(), ..guard.clone() })?;
-    let leadership = Leadership::new(unfenced, identity(), options.lease, guard.fence.clone());
+    let (unfenced, _) = guarded(config, measures.guard(Fence::open()))?;
+    let leadership = Leadership::new(unfenced, identity(), options.lease, fence.clone());
     let hub = Arc::new(Hub {
         // Who waits knows all that the leader knows, and takes over in a moment.
         index: Index::start(&client).await?,
         catalogs: Catalogs::default(),
         content: Content::new(client.clone(), SYSTEM),
-        chronicle: Chronicle::new(Recorder::new(client.clone(), Reporter::from("fitout-hub"))),
+        chronicle: Chronicle::default(),
         sweep: Notify::new(),
-        guard,
+        fence,
+        measures: Arc::clone(&measures),
         client,
         options,
     });
+    measures.filled(&hub.index);
     tracing::info!("the hub is ready");
     let mut stop = pin!(stop);
-    let lease = tokio::select! {
+    let mut lease = tokio::select! {
         lease = leadership.acquire() => lease?,
         () = &mut stop => return Ok(()),
     };
+    measures.leads(true);
     tracing::info!("the hub leads");
     let mut tasks = JoinSet::new();
     tasks.spawn(organizations::run(Arc::clone(&hub)));
@@ -106,13 +114,15 @@ pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()
     tasks.spawn(chronicle::run(Arc::clone(&hub)));
     tasks.spawn(clusters::run(hub));
     tokio::select! {
-        lost = leadership.keep(lease.clone()) => lost,
+        lost = leadership.keep(&mut lease) => lost,
         ended = tasks.join_next() => match ended {
             Some(ended) => ended?,
             None => Ok(()),
         },
         () = &mut stop => {
+            tracing::info!("the hub stops, and lets another lead");
             tasks.shutdown().await;
+            measures.leads(false);
             leadership.release(lease).await
         }
     }

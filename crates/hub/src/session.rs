@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, ObjectName, Policy, Scope};
-use fitout_change::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next, record};
+use fitout_change::{
+    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next, record, running,
+};
 use fitout_model::{Digest, Gvk, ObjectId, Package};
 use fitout_plan::{Artifact, Prepared, Request, Unprepared, kept, prepare};
 use fitout_release::Release;
@@ -17,7 +19,10 @@ use kube::ResourceExt;
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
+use tracing::Instrument;
 
+use crate::measures::{Counted, RUNNING, WAITING};
+use crate::progress::Progress;
 use crate::trouble::{Retry, Trouble};
 use crate::{Hub, SYSTEM, layers, report, status};
 
@@ -43,7 +48,8 @@ pub(crate) struct Session {
     pub(crate) namespaces: BTreeMap<String, bool>,
     reported: Option<Instant>,
     /// Held while there is something to write, and not while something is waited for.
-    leave: Option<OwnedSemaphorePermit>,
+    leave: Option<(OwnedSemaphorePermit, Counted)>,
+    progress: Progress,
     /// The record that was written last, so that it need not be read to be changed.
     pub(crate) written: Mutex<Option<Release>>,
     /// What was said last: the index may not have heard it yet, and it is not to be said again.
@@ -83,7 +89,8 @@ pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, n
             Ended::Gone => return,
             Ended::Lost(reason) => {
                 if let Some(instance) = hub.index.instance(&namespace, &name) {
-                    status::lost(&hub, &instance, &reason).await;
+                    let span = Progress::new(hub.measures.clone(), &instance).span();
+                    status::lost(&hub, &instance, &reason).instrument(span).await;
                 }
                 target.contact().until_restored().await;
                 retry = Retry::default();
@@ -98,7 +105,8 @@ async fn begin(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str
     match Session::open(hub, target, &instance).await {
         Ok(mut session) => session.live(retry).await,
         Err(error) => {
-            status::failed(hub, &instance, &format!("{error:#}")).await;
+            let span = Progress::new(hub.measures.clone(), &instance).span();
+            status::failed(hub, &instance, &format!("{error:#}")).instrument(span).await;
             Ended::Unsure
         }
     }
@@ -139,6 +147,7 @@ impl Session {
             namespaces: [(own.clone(), !absent)].into(),
             reported: None,
             leave: None,
+            progress: Progress::new(hub.measures.clone(), instance),
             written: Mutex::default(),
             said: Mutex::new(instance.status.clone()),
             prepared: None,
@@ -148,7 +157,9 @@ impl Session {
     async fn live(&mut self, retry: &mut Retry) -> Ended {
         let mut changes = self.hub.index.changes();
         let mut facts = self.target.facts_changes();
+        let mut offers = self.hub.catalogs.changes();
         loop {
+            offers.mark_unchanged();
             let others = changes.borrow_and_update().others;
             facts.mark_unchanged();
             let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return Ended::Gone };
@@ -161,8 +172,8 @@ impl Session {
             let pause = match trouble {
                 Some(trouble) => {
                     let pause = retry.pause();
-                    let (instance, cluster, why) = (&self.name, &instance.spec.cluster, &trouble.sentence);
-                    tracing::warn!(instance, cluster, why, "trying again in {pause:?}");
+                    let why = &trouble.sentence;
+                    self.progress.span().in_scope(|| tracing::warn!(why, "trying again in {pause:?}"));
                     if trouble.unsure {
                         return Ended::Unsure;
                     }
@@ -176,6 +187,7 @@ impl Session {
                     tokio::select! {
                         () = self.interest.changed() => return true,
                         ended = facts.changed() => return ended.is_ok(),
+                        ended = offers.changed() => return ended.is_ok(),
                         ended = changes.changed() => if ended.is_err() { return false },
                     }
                     let now = self.hub.index.instance(&self.namespace, &self.name);
@@ -200,17 +212,19 @@ impl Session {
 
     /// Asks once what comes next, and does it.
     async fn round(&mut self, instance: &ExtensionInstance) -> (Next, Option<Trouble>) {
-        let prepared = self.prepare(instance).await;
-        let (next, failure) = match self.decide(instance, &prepared).await {
+        self.progress.wake();
+        let span = self.progress.span();
+        let prepared = self.prepare(instance).instrument(span.clone()).await;
+        let (next, failure) = match self.decide(instance, &prepared).instrument(span).await {
             Ok(next) => {
+                if matches!(next, Next::Do(_)) {
+                    self.take_leave().await;
+                }
+                self.enter(&next, instance);
+                let span = self.progress.span();
                 let failure = match &next {
                     Next::Do(effects) => {
-                        if self.leave.is_none() {
-                            self.leave = self.target.leave_to_change().await;
-                            // What takes less than that is told once, at its end.
-                            self.reported = Some(Instant::now());
-                        }
-                        self.carry_out(effects, instance, prepared.as_ref().ok()).await
+                        self.carry_out(effects, instance, prepared.as_ref().ok()).instrument(span).await
                     }
                     _ => None,
                 };
@@ -233,16 +247,42 @@ impl Session {
             next: &next,
             failure: failure.as_ref().map(|trouble| trouble.sentence.as_str()),
         };
-        let told = status::report(&self.hub, &self.target, self, &round).await;
+        let told = status::report(&self.hub, &self.target, self, &round).instrument(self.progress.span()).await;
         let untold = || Trouble { sentence: "the hub's API server did not take the status".to_owned(), unsure: true };
         (next, failure.or_else(|| (!told).then(untold)))
+    }
+
+    /// Waits for a turn to change the cluster, where it has none.
+    async fn take_leave(&mut self) {
+        if self.leave.is_none() {
+            self.progress.enter(Some("wait for a turn"));
+            let waiting = self.hub.measures.change(WAITING);
+            let leave = self.target.leave_to_change().await;
+            drop(waiting);
+            self.leave = leave.map(|leave| (leave, self.hub.measures.change(RUNNING)));
+            // What takes less than that is told once, at its end.
+            self.reported = Some(Instant::now());
+        }
+    }
+
+    fn enter(&mut self, next: &Next, instance: &ExtensionInstance) {
+        let removing = instance.metadata.deletion_timestamp.is_some();
+        let step = running(next, self.installed(), removing);
+        self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
+    }
+
+    /// The objects of the newest revision.
+    pub(crate) fn installed(&self) -> &[ObjectId] {
+        self.recorded.revisions.last().map_or(&[], |last| &last.inventory)
     }
 
     /// Prepared again only when something that goes into it has changed.
     async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
         let facts = self.target.facts();
         let catalog = &instance.spec.extension.catalog;
-        let packages = self.hub.catalogs.get(&catalog_namespace(instance), catalog);
+        let of = catalog_namespace(instance);
+        self.hub.catalogs.known(&of, catalog).await;
+        let packages = self.hub.catalogs.get(&of, catalog);
         let deployed =
             self.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
         let installed = deployed.and_then(|revision| self.versions.get(&revision.number)).cloned();

@@ -6,7 +6,6 @@ use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Step, Unhealthy, reasons};
 use fitout_change::{Action, Outcome, Revision, Situation, Standing, running, standing};
 use fitout_health::Health;
-use fitout_model::ObjectId;
 use fitout_target::{Disconnected, Target};
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
@@ -76,6 +75,7 @@ async fn publish(
         return false;
     }
     if let Some(event) = transition(before, status) {
+        tracing::info!(reason = event.reason, "{}", event.note.as_deref().unwrap_or_default());
         hub.chronicle.tell(event, instance.object_ref(&()));
     }
     true
@@ -103,7 +103,7 @@ fn status(
     round: &Round,
 ) -> ExtensionInstanceStatus {
     let deployed = session.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
-    let ids: &[ObjectId] = session.recorded.revisions.last().map_or(&[], |last| &last.inventory);
+    let ids = session.installed();
     let unhealthy = ids.iter().find_map(|id| match target.sightings().get(id).map(|sighting| sighting.health) {
         Some(Health::Current) => None,
         Some(health) => Some((id, health.cause().map(|cause| cause.message.clone()).unwrap_or_default())),

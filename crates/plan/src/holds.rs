@@ -24,7 +24,8 @@ fn covers(value: &Value, fields: &Value) -> bool {
         let found = match kind {
             "f" => value.get(name),
             // An item of a list, by its key or its value.
-            "k" => item(value, contains, name),
+            // A part of the key that was not applied was filled in by the server: the protocol of a port is.
+            "k" => item(value, contains, name).or_else(|| item(value, agrees, name)),
             "v" => item(value, |item, key| item == key, name),
             "i" => name.parse::<usize>().ok().and_then(|index| value.get(index)),
             _ => None,
@@ -36,6 +37,13 @@ fn covers(value: &Value, fields: &Value) -> bool {
 fn item<'a>(list: &'a Value, is: impl Fn(&Value, &Value) -> bool, key: &str) -> Option<&'a Value> {
     let key: Value = serde_json::from_str(key).ok()?;
     list.as_array()?.iter().find(|item| is(item, &key))
+}
+
+/// Whether an item has some of the key, and nothing that contradicts it.
+fn agrees(item: &Value, key: &Value) -> bool {
+    let Some(key) = key.as_object() else { return false };
+    let mut said = key.iter().filter_map(|(name, value)| Some(item.get(name)? == value)).peekable();
+    said.peek().is_some() && said.all(|same| same)
 }
 
 #[cfg(test)]
@@ -75,6 +83,21 @@ mod tests {
         ];
         for (fields, expected) in rows {
             assert_eq!(holds(&live(&fields), &applied), expected, "{fields}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_filled_in_of_a_key_is_not_missed() {
+        let fields = json!({ "f:spec": { "f:ports": { r#"k:{"port":80,"protocol":"TCP"}"#: { "f:name": {} } } } });
+        let rows = [
+            (json!({ "port": 80, "name": "http" }), true),
+            (json!({ "port": 80 }), false),
+            (json!({ "port": 81, "name": "http" }), false),
+            (json!({ "port": 80, "protocol": "UDP", "name": "http" }), false),
+            (json!({ "name": "http" }), false),
+        ];
+        for (port, expected) in rows {
+            assert_eq!(holds(&live(&fields), &json!({ "spec": { "ports": [port] } })), expected, "{port}");
         }
     }
 

@@ -12,6 +12,7 @@ use kube::{Api, Client};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
+use tracing::{Instrument, Span};
 
 use crate::{Contact, Facts, Interest, Refusal, Sighting, Sightings, follow, watching};
 
@@ -39,9 +40,16 @@ struct Watches {
     kinds: BTreeSet<Gvk>,
     /// They end when the target is dropped.
     tasks: JoinSet<()>,
+    /// Where the target was opened: what watches log says of which cluster it is.
+    span: Option<Span>,
 }
 
 impl Watches {
+    fn spawn(&mut self, watch: impl Future<Output = ()> + Send + 'static) {
+        let span = self.span.clone().unwrap_or_else(Span::none);
+        self.tasks.spawn(watch.instrument(span));
+    }
+
     /// Follows a part of what the cluster is.
     fn begin<W: Future<Output = ()> + Send + 'static>(
         &mut self,
@@ -51,7 +59,7 @@ impl Watches {
         follow: fn(Client, watch::Sender<Arc<Facts>>) -> W,
     ) {
         let (client, facts) = (client.clone(), facts.clone());
-        self.tasks.spawn(contact.clone().while_connected(move || follow(client.clone(), facts.clone())));
+        self.spawn(contact.clone().while_connected(move || follow(client.clone(), facts.clone())));
     }
 }
 
@@ -59,8 +67,8 @@ impl Target {
     /// Learns what the cluster is.
     pub async fn open(client: Client, contact: Contact) -> kube::Result<Self> {
         let (facts, _) = watch::channel(Arc::new(Facts::gather(&client).await?));
-        let mut watches = Watches::default();
-        watches.tasks.spawn(contact.clone().watch_over(client.clone()));
+        let mut watches = Watches { span: Some(Span::current()), ..Watches::default() };
+        watches.spawn(contact.clone().watch_over(client.clone()));
         watches.begin(&contact, &client, &facts, follow::nodes);
         watches.begin(&contact, &client, &facts, follow::definitions);
         watches.begin(&contact, &client, &facts, follow::storage_classes);
@@ -126,7 +134,7 @@ impl Target {
                 let (client, gvk, sightings) = (self.client.clone(), gvk.clone(), Arc::clone(&self.sightings));
                 let watch =
                     move || watching::run(client.clone(), gvk.clone(), resource.clone(), Arc::clone(&sightings));
-                watches.tasks.spawn(self.contact.clone().while_connected(watch));
+                watches.spawn(self.contact.clone().while_connected(watch));
             }
         }
     }

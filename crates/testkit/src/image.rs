@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 use fitout_model::hex;
@@ -22,6 +23,8 @@ pub struct Image {
     pub entrypoint: Vec<String>,
     /// The directory it starts in.
     pub directory: String,
+    /// Who it runs as, by number: the image has no list of users. Restricted pods ask for one that is not root.
+    pub user: u32,
 }
 
 /// What an image that takes another's place does.
@@ -40,6 +43,7 @@ impl Image {
             files: files.iter().map(|(from, to)| (from.clone(), (*to).to_owned())).collect(),
             entrypoint: entrypoint.iter().map(|&word| word.to_owned()).collect(),
             directory: "/".to_owned(),
+            user: 1000,
         }
     }
 
@@ -77,6 +81,20 @@ impl Image {
         Self::of(reference, &[(programs.tool("standin"), "standin")], &["/standin", verb])
     }
 
+    /// The hub, from a program of it. A static one is all there is in it, beside the authorities that servers of the internet
+    /// are known by; with any other comes what it is linked to on this machine.
+    pub fn hub(reference: &str, program: &Path) -> Result<Self> {
+        let mut image = Self::of(reference, &[(program.to_owned(), "fitout")], &["/fitout"]);
+        image.user = 65532;
+        let authorities = PathBuf::from(AUTHORITIES);
+        let found = authorities.exists().then_some(authorities);
+        for path in libraries(program)?.into_iter().chain(found) {
+            let place = path.to_string_lossy().trim_start_matches('/').to_owned();
+            image.files.push((path, place));
+        }
+        Ok(image)
+    }
+
     /// Writes it as an OCI layout in one archive, and returns the digest of its manifest.
     pub fn write(&self, archive: &Path) -> Result<String> {
         let layer_path = archive.with_extension("layer");
@@ -88,8 +106,7 @@ impl Image {
                 "Entrypoint": self.entrypoint,
                 "Env": ["PATH=/usr/local/bin:/usr/bin:/bin:/"],
                 "WorkingDir": self.directory,
-                // By number: the image has no list of users. Restricted pods ask for one that is not root.
-                "User": "1000",
+                "User": self.user.to_string(),
             },
             "rootfs": { "type": "layers", "diff_ids": [layer.digest] },
         }))?;
@@ -108,6 +125,8 @@ impl Image {
         let index = serde_json::to_vec(&json!({ "schemaVersion": 2, "manifests": [entry] }))?;
 
         let mut tar = tar::Builder::new(File::create(archive)?);
+        tar.mode(tar::HeaderMode::Deterministic);
+        tar.sparse(false);
         append(&mut tar, "oci-layout", br#"{"imageLayoutVersion":"1.0.0"}"#)?;
         append(&mut tar, "index.json", &index)?;
         append(&mut tar, &blob_path(&digest), &manifest)?;
@@ -122,6 +141,8 @@ impl Image {
         let mut tar = tar::Builder::new(Hashing { inner: File::create(path)?, hash: Sha256::new(), size: 0 });
         // The same files give the same digest, whenever they were built.
         tar.mode(tar::HeaderMode::Deterministic);
+        // A file's holes are GNU's idea: images have none.
+        tar.sparse(false);
         let mut temporary = tar::Header::new_gnu();
         temporary.set_entry_type(tar::EntryType::Directory);
         temporary.set_mode(0o1777);
@@ -133,6 +154,18 @@ impl Image {
         }
         Ok(tar.into_inner()?.finish())
     }
+}
+
+/// Where Debian keeps certificates, and programs look for them.
+const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// The libraries that a program is linked to at run time; none for a static one.
+fn libraries(program: &Path) -> Result<Vec<PathBuf>> {
+    let output = Command::new("ldd").arg(program).output().context("run ldd")?;
+    let text = String::from_utf8(output.stdout)?;
+    // `name => /path (0x…)`, or only the path for what loads the others.
+    let paths = text.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
+    Ok(paths.map(PathBuf::from).collect())
 }
 
 struct Blob {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use fitout_hub::Options;
+use fitout_hub::{Options, Window};
 use fitout_testkit::{Cluster, Spec, until};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -83,7 +83,7 @@ impl World {
         let options = Options { history: 5, sweep_after: Duration::from_secs(1), lease: Duration::from_secs(2) };
         self.runtime.spawn(async move {
             let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
-            if let Err(error) = fitout_hub::run(config, options, std::future::pending()).await {
+            if let Err(error) = fitout_hub::run(config, options, &Window::default(), std::future::pending()).await {
                 eprintln!("the hub ended: {error:#}");
             }
         });
