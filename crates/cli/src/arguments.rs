@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -117,6 +118,9 @@ pub(crate) struct Hub {
     /// How long other replicas wait for one that has gone silent before one of them takes over
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = ages::duration)]
     pub(crate) lease: Duration,
+    /// Where to serve the API of plans, such as 0.0.0.0:8443, for the hub's API server to ask
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) serve: Option<SocketAddr>,
 }
 
 /// Whether to wait until a change has been carried out.

@@ -14,6 +14,7 @@ mod layers;
 mod leading;
 mod leaving;
 mod organizations;
+mod planning;
 mod report;
 mod session;
 mod status;
@@ -36,6 +37,7 @@ use tokio::task::JoinSet;
 use crate::catalogs::Catalogs;
 use crate::index::Index;
 use crate::leading::Leadership;
+pub use crate::planning::Unplanned;
 
 /// The namespace that is the hub's own.
 pub const SYSTEM: &str = "fitout-system";
@@ -59,8 +61,10 @@ impl Default for Options {
 }
 
 /// What all controllers share.
-struct Hub {
+pub struct Hub {
     client: Client,
+    /// One that the fence does not hold back: for what every replica may write.
+    unfenced: Client,
     /// What every call goes through, to the hub's own API server and to clusters.
     guard: Guard,
     options: Options,
@@ -74,43 +78,62 @@ struct Hub {
 
 /// Runs the hub until it is told to stop. It ends with an error when another hub leads in its place.
 pub async fn run(config: Config, options: Options, stop: impl Future<Output = ()>) -> Result<()> {
-    let guard = Guard { fence: Fence::default(), ..Guard::default() };
-    let (client, _) = guarded(config.clone(), guard.clone())?;
-    // The lease itself must be written before anything else may be.
-    let (unfenced, _) = guarded(config, Guard { fence: Fence::open(), ..guard.clone() })?;
-    let leadership = Leadership::new(unfenced, identity(), options.lease, guard.fence.clone());
-    let hub = Arc::new(Hub {
-        // Who waits knows all that the leader knows, and takes over in a moment.
-        index: Index::start(&client).await?,
-        catalogs: Catalogs::default(),
-        content: Content::new(client.clone(), SYSTEM),
-        events: Recorder::new(client.clone(), Reporter::from("fitout-hub")),
-        sweep: Notify::new(),
-        guard,
-        client,
-        options,
-    });
-    tracing::info!("the hub is ready");
-    let mut stop = pin!(stop);
-    let lease = tokio::select! {
-        lease = leadership.acquire() => lease?,
-        () = &mut stop => return Ok(()),
-    };
-    tracing::info!("the hub leads");
-    let mut tasks = JoinSet::new();
-    tasks.spawn(organizations::run(Arc::clone(&hub)));
-    tasks.spawn(catalogs::run(Arc::clone(&hub)));
-    tasks.spawn(sweeping::run(Arc::clone(&hub)));
-    tasks.spawn(clusters::run(hub));
-    tokio::select! {
-        lost = leadership.keep(lease.clone()) => lost,
-        ended = tasks.join_next() => match ended {
-            Some(ended) => ended?,
-            None => Ok(()),
-        },
-        () = &mut stop => {
-            tasks.shutdown().await;
-            leadership.release(lease).await
+    Hub::start(config, options).await?.lead(stop).await
+}
+
+impl Hub {
+    /// A hub that knows all that the leader knows: it takes over in a moment, and can say what would be done.
+    pub async fn start(config: Config, options: Options) -> Result<Arc<Self>> {
+        let guard = Guard { fence: Fence::default(), ..Guard::default() };
+        let (client, _) = guarded(config.clone(), guard.clone())?;
+        let (unfenced, _) = guarded(config, Guard { fence: Fence::open(), ..guard.clone() })?;
+        let hub = Self {
+            index: Index::start(&client).await?,
+            catalogs: Catalogs::default(),
+            content: Content::new(client.clone(), SYSTEM),
+            events: Recorder::new(client.clone(), Reporter::from("fitout-hub")),
+            sweep: Notify::new(),
+            guard,
+            client,
+            unfenced,
+            options,
+        };
+        tracing::info!("the hub is ready");
+        Ok(Arc::new(hub))
+    }
+
+    /// A client of the hub's own API server, for what every replica may write.
+    pub fn client(&self) -> &Client {
+        &self.unfenced
+    }
+
+    /// Waits until it leads, and then works until it is told to stop. It ends with an error when another hub leads in its
+    /// place.
+    pub async fn lead(self: Arc<Self>, stop: impl Future<Output = ()>) -> Result<()> {
+        let hub = self;
+        // The lease itself must be written before anything else may be.
+        let leadership = Leadership::new(hub.unfenced.clone(), identity(), hub.options.lease, hub.guard.fence.clone());
+        let mut stop = pin!(stop);
+        let lease = tokio::select! {
+            lease = leadership.acquire() => lease?,
+            () = &mut stop => return Ok(()),
+        };
+        tracing::info!("the hub leads");
+        let mut tasks = JoinSet::new();
+        tasks.spawn(organizations::run(Arc::clone(&hub)));
+        tasks.spawn(catalogs::run(Arc::clone(&hub)));
+        tasks.spawn(sweeping::run(Arc::clone(&hub)));
+        tasks.spawn(clusters::run(hub));
+        tokio::select! {
+            lost = leadership.keep(lease.clone()) => lost,
+            ended = tasks.join_next() => match ended {
+                Some(ended) => ended?,
+                None => Ok(()),
+            },
+            () = &mut stop => {
+                tasks.shutdown().await;
+                leadership.release(lease).await
+            }
         }
     }
 }

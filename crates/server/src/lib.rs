@@ -1,1 +1,5 @@
 //! What the hub serves over HTTP: the aggregated API, and what an operator's tools ask of it.
+
+mod compute;
+
+pub use compute::serve as serve_compute;
