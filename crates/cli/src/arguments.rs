@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Rollback(Rollback),
     /// Remove an instance from its cluster
     Uninstall(Uninstall),
+    /// Show what the hub would do for an instance, object by object, and why
+    Plan(Plan),
     /// List the instances
     List(List),
     /// Show how an instance is doing
@@ -258,6 +260,19 @@ pub(crate) struct Uninstall {
 }
 
 #[derive(Args)]
+pub(crate) struct Plan {
+    /// The instance: what is to be done for it as it is
+    #[arg(required_unless_present = "file")]
+    pub(crate) instance: Option<String>,
+    /// A file with an ExtensionInstance: what would be done if it were applied
+    #[arg(long, short, value_name = "FILE", conflicts_with = "instance")]
+    pub(crate) file: Option<PathBuf>,
+    /// What would be done if the instance were removed
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) uninstall: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct List {
     /// Only those on this cluster
     #[arg(long, short)]
@@ -364,6 +379,7 @@ mod tests {
             &["upgrade"],
             &["rollback"],
             &["uninstall"],
+            &["plan"],
             &["list"],
             &["status"],
             &["history"],
