@@ -355,7 +355,86 @@ fn kubectl_and_rbac_hold_for_plans() -> Result<()> {
     let explained =
         hub.kubectl().run(&["explain", "plans.spec.instance", "--api-version=compute.fitout.dev/v1alpha1"])?;
     ensure!(explained.contains("what would be done for it as it is"), "{explained}");
-    let ended = fitout(&hub.kubeconfig(), Some("acme"), &["list"])?;
-    ensure!(ended.code == 0, "{ended:?}");
+    Ok(())
+}
+
+#[test]
+fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
+    let world = World::start()?;
+    let run = |words: &[&str]| fitout(&world.faults.hub.kubeconfig(), Some("acme"), words);
+    until("the extension is offered", LIMIT, || {
+        let ended = run(&["extension", "show", "thing"])?;
+        if ended.code == 0 { Ok(()) } else { bail!("{ended:?}") }
+    })?;
+    let (hub, target) = (world.faults.hub.audit().from_now()?, world.log()?);
+    let install = ["install", "thing", "--cluster=c0", "--catalog=local", "--name=thing", "--version=1.x"];
+    let tried = run(&[&install[..], &["--dry-run"]].concat())?;
+    assert_eq!(
+        (tried.out.as_str(), tried.err.as_str(), tried.code),
+        (
+            "install 1.0.0, as revision 1\n\
+             why: 1.0.0 is the newest in 1.x that fits Kubernetes v1.36.3\n\n\
+             + Namespace/thing\n\n\
+             + CustomResourceDefinition/widgets.example.com\n\n\
+             + ConfigMap/thing/kept\n+ ConfigMap/thing/old\n\n\
+             + Widget/thing/w\n\n\
+             5 to make, 0 to change, 0 to remove, 0 unchanged\n",
+            "dry run: nothing was written\n",
+            0
+        )
+    );
+    let wide = run(&[&install[..], &["--dry-run", "--output=wide"]].concat())?.well();
+    ensure!(wide.contains("+ ConfigMap/thing/kept\n    + apiVersion: v1\n    + data.size: x1\n"), "{wide}");
+    let value: Value = serde_json::from_str(&run(&[&install[..], &["--dry-run", "-o", "json"]].concat())?.well())?;
+    assert_eq!((&value["kind"], &value["status"]["change"]), (&json!("Plan"), &json!("Install")));
+    let nothing_fits = ["install", "thing", "--cluster=c0", "--catalog=local", "--version=7.x", "--dry-run"];
+    let tried = run(&nothing_fits)?;
+    assert_eq!(tried.code, 4, "{tried:?}");
+    ensure!(tried.out.contains("cannot go on: "), "{tried:?}");
+
+    let mine =
+        |call: &fitout_testkit::Call| call.user.username == "kubernetes-admin" && !call.uri.contains("dryRun=All");
+    let mine = hub.calls()?.writes().only(mine).summary();
+    assert_eq!(mine, vec!["create plans org-acme/"; 4], "on the hub, nothing but plans is made");
+    assert_eq!(written(&target)?, Vec::<String>::new());
+
+    run(&[&install[..], &["--wait"]].concat())?.well();
+    run(&["upgrade", "thing", "--version=2.x", "--set=size=2", "--wait"])?.well();
+    let target = world.log()?;
+    let tried = run(&["upgrade", "thing", "--set=size=3", "--dry-run"])?.well();
+    let expected = "change 2.0.0, as revision 3\n\
+         why: 2.0.0 is installed and fits Kubernetes v1.36.3\n\n\
+         ~ ConfigMap/thing/kept\n    ~ data.size: x2 → x3\n~ ConfigMap/thing/new\n    ~ data.size: x2 → x3\n\n\
+         ~ Widget/thing/w\n    ~ spec.size: 2 → 3\n\n\
+         0 to make, 3 to change, 0 to remove, 1 unchanged\n";
+    assert_eq!(tried, expected);
+    let tried = run(&["rollback", "thing", "--dry-run"])?.well();
+    ensure!(
+        tried.starts_with("roll back from 2.0.0 to 1.0.0, as revision 3\nwhy: revision 1 was asked for\n"),
+        "{tried}"
+    );
+    ensure!(tried.contains("\n+ ConfigMap/thing/old\n") && tried.contains("\n- ConfigMap/thing/new\n"), "{tried}");
+    let tried = run(&["uninstall", "thing", "--dry-run"])?.well();
+    let expected = "uninstall 2.0.0\n\
+         note: CustomResourceDefinition/widgets.example.com stays, with every resource that was made of it\n\n\
+         - Widget/thing/w\n\n- ConfigMap/thing/kept\n- ConfigMap/thing/new\n\n\
+         0 to make, 0 to change, 3 to remove, 0 unchanged\n";
+    assert_eq!(tried, expected);
+    assert_eq!(run(&["plan", "thing", "--uninstall"])?.well(), expected);
+    let tried = run(&["plan", "thing"])?.well();
+    assert_eq!(
+        tried,
+        "nothing to do: everything is as it should be\nwhy: 2.0.0 is installed and fits Kubernetes v1.36.3\n\n\
+         0 to make, 0 to change, 0 to remove, 4 unchanged\n"
+    );
+    run(&["plan", "thign"])?
+        .refused(1, "error: there is no instance thign in organization acme\nhint: did you mean thing?\n");
+    let file = world.faults.hub.bed().dir().join("instance.yaml");
+    let mut instance = run(&["status", "thing", "-o", "json"]).map(|ended| ended.out)?.parse::<Value>()?;
+    instance["spec"]["values"]["size"] = json!(9);
+    std::fs::write(&file, instance.to_string())?;
+    let tried = run(&["plan", "--file", file.to_str().context("a path")?])?.well();
+    ensure!(tried.contains("    ~ spec.size: 2 → 9\n"), "{tried}");
+    assert_eq!(written(&target)?, Vec::<String>::new());
     Ok(())
 }
