@@ -264,7 +264,7 @@ pub(crate) struct Plan {
     /// The instance: what is to be done for it as it is
     #[arg(required_unless_present = "file")]
     pub(crate) instance: Option<String>,
-    /// A file with an ExtensionInstance: what would be done if it were applied
+    /// A file with an instance, as `kubectl apply` takes it: what would be done if it were applied
     #[arg(long, short, value_name = "FILE", conflicts_with = "instance")]
     pub(crate) file: Option<PathBuf>,
     /// What would be done if the instance were removed

@@ -184,7 +184,7 @@ fn what_a_plan_says_is_what_is_then_done() -> Result<()> {
         let before = wanted.clone();
         let what = format!("edit {edit} of seed {seed}, choice {choice}");
         let kept: Vec<Value> =
-            there.iter().flat_map(|found| found["status"]["revisions"].as_array().cloned()).flatten().collect();
+            there.iter().filter_map(|found| found["status"]["revisions"].as_array().cloned()).flatten().collect();
         match choice {
             0..=3 => wanted = spec(["1.x", "2.x"][chance.below(2)], chance.below(3)),
             4 => wanted["rollbackTo"] = kept[chance.below(kept.len())]["number"].clone(),

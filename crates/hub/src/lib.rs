@@ -103,7 +103,7 @@ impl Hub {
     }
 
     /// A client of the hub's own API server, for what every replica may write.
-    pub fn client(&self) -> &Client {
+    pub fn unfenced(&self) -> &Client {
         &self.unfenced
     }
 

@@ -68,7 +68,7 @@ impl Hub {
             release: session::owner(instance),
             namespace: session.namespaces.get(&instance.spec.namespace).copied().unwrap_or_default(),
             from: session.installed().map(String::as_str),
-            prepared: prepared.as_deref().map_err(|why| why),
+            prepared: prepared.as_deref(),
             suspended: instance.spec.suspend,
             no_node: session.held_back(ready),
             mask: &mask,

@@ -24,6 +24,7 @@ impl Mask {
     }
 
     /// Hides every value that is, or has in it, a value from secrets.
+    #[must_use]
     pub fn secrets(mut self, values: &Value) -> Self {
         match values {
             Value::Object(fields) => fields.values().fold(self, Self::secrets),

@@ -72,12 +72,12 @@ fn openapi() -> Value {
     let mut patch = post.clone();
     patch["operationId"] = json!("patchNamespacedPlan");
     patch["parameters"] = json!([{ "name": "fieldValidation", "in": "query", "schema": { "type": "string" } }]);
-    let path = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/plans");
+    let plans = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/plans");
     let namespace = json!({ "name": "namespace", "in": "path", "required": true, "schema": { "type": "string" } });
     json!({
         "openapi": "3.0.0",
         "info": { "title": "Fitout", "version": env!("CARGO_PKG_VERSION") },
-        "paths": { path: { "post": post, "patch": patch, "parameters": [namespace] } },
+        "paths": { plans: { "post": post, "patch": patch, "parameters": [namespace] } },
         "components": { "schemas": { name: plan } },
     })
 }

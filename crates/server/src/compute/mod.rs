@@ -48,8 +48,8 @@ const LARGEST: usize = 3 << 20;
 /// Serves until it cannot go on.
 pub async fn serve(hub: Arc<Hub>, address: SocketAddr) -> Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?;
-    let certificate = Certificate::shared(hub.client()).await.context("the certificate to serve with")?;
-    let front = Arc::new(Front::follow(hub.client()).await?);
+    let certificate = Certificate::shared(hub.unfenced()).await.context("the certificate to serve with")?;
+    let front = Arc::new(Front::follow(hub.unfenced()).await?);
     tracing::info!("{GROUP} is served on {address}");
     let accept = async {
         let turns = Arc::new(Semaphore::new(CONNECTIONS));
@@ -68,7 +68,7 @@ pub async fn serve(hub: Arc<Hub>, address: SocketAddr) -> Result<()> {
     };
     tokio::select! {
         ended = accept => ended,
-        ended = certificate.register(hub.client()) => ended,
+        ended = certificate.register(hub.unfenced()) => ended,
     }
 }
 

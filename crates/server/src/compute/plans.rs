@@ -22,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(50);
 /// Answers with the plan that is asked for, if whoever asks may know it.
 pub(crate) async fn create(hub: &Arc<Hub>, caller: &Caller, namespace: &str, body: &[u8]) -> Result<Value, Refusal> {
     let right = Right { verb: "create", group: GROUP, resource: "plans", namespace, name: None };
-    demand(hub.client(), caller, right).await?;
+    demand(hub.unfenced(), caller, right).await?;
     let mut plan = read(body).map_err(|error| Refusal::bad(format!("this is no Plan: {error}")))?;
     let instance = instance(hub, caller, namespace, &plan).await?;
     // Who may read the organization's secrets has the kubeconfigs in them, and so the cluster: nobody else is shown what
     // is on it.
     let secrets = Right { verb: "get", group: "", resource: "secrets", namespace, name: None };
-    let values = has(hub.client(), caller, secrets).await?;
+    let values = has(hub.unfenced(), caller, secrets).await?;
     let made = timeout(PATIENCE, hub.plan(&instance, values)).await.map_err(|_| {
         let cluster = &instance.spec.cluster;
         Refusal::unavailable(format!("cluster {cluster}: it does not answer in time; ask again when it does"))
@@ -73,7 +73,7 @@ async fn instance(hub: &Hub, caller: &Caller, namespace: &str, plan: &Plan) -> R
     }
     let may = async |verb| {
         let (group, resource) = (fitout_api::GROUP, "extensioninstances");
-        demand(hub.client(), caller, Right { verb, group, resource, namespace, name: Some(&name) }).await
+        demand(hub.unfenced(), caller, Right { verb, group, resource, namespace, name: Some(&name) }).await
     };
     if proposed.is_none() {
         may("get").await?;
