@@ -110,8 +110,11 @@ impl Organization {
     }
 }
 
-/// Whether a call only asked what would happen.
+/// Whether a call only asked what would happen. A plan is an answer, and not kept.
 fn tried(call: &fitout_testkit::Call) -> bool {
+    if call.object_ref.as_ref().is_some_and(|object| object.resource == "plans") {
+        return true;
+    }
     let asked = call.request_object.as_ref().is_some_and(|body| body["dryRun"] == json!(["All"]));
     call.uri.contains("dryRun=All") || asked
 }

@@ -22,26 +22,37 @@ const PLANS: &str = "/apis/compute.fitout.dev/v1alpha1/namespaces/org-acme/plans
 /// Who the hub is on the target; everybody else there is somebody else.
 const HUB: &str = "system:serviceaccount:kube-system:testbed-admin";
 
-/// A hub that serves plans, and a target.
+/// Hubs, one of which serves plans, and a target.
 struct World {
     faults: Faults,
-    _hub: Process,
+    _hubs: Vec<Process>,
 }
 
 impl World {
+    /// With a hub that leads and serves.
     fn start() -> Result<Self> {
+        Self::start_with(&[true])
+    }
+
+    /// With so many hubs, of which the first leads and some serve.
+    fn start_with(serving: &[bool]) -> Result<Self> {
         let faults = Faults::start(1)?;
-        let address = format!("{}", Self::address(&faults));
-        let flags = ["--lease=1s", "--sweep-after=1s", "--history=3", "--serve", &address];
-        let hub = faults.run_hub_with("hub", &flags)?;
+        let address = Self::address(&faults).to_string();
+        let mut hubs = Vec::new();
+        for (number, serves) in serving.iter().enumerate() {
+            let mut flags = vec!["--lease=1s", "--sweep-after=1s", "--history=3"];
+            flags.extend(serves.then_some(["--serve", &address]).into_iter().flatten());
+            hubs.push(faults.run_hub_with(&format!("hub-{number}"), &flags)?);
+            // Only who leads connects.
+            until("the cluster is connected", LIMIT, || {
+                let clusters = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/c0";
+                let cluster = faults.hub.client().get(clusters)?;
+                ensure!(condition(&cluster, "Ready")["status"] == "True", "{cluster}");
+                Ok(())
+            })?;
+        }
         serve_compute(&faults.hub)?;
-        let world = Self { faults, _hub: hub };
-        until("the cluster is connected", LIMIT, || {
-            let cluster = world.faults.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/c0")?;
-            ensure!(condition(&cluster, "Ready")["status"] == "True", "{cluster}");
-            Ok(())
-        })?;
-        Ok(world)
+        Ok(Self { faults, _hubs: hubs })
     }
 
     fn address(faults: &Faults) -> SocketAddr {
@@ -360,7 +371,8 @@ fn kubectl_and_rbac_hold_for_plans() -> Result<()> {
 
 #[test]
 fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
-    let world = World::start()?;
+    // It is the hub that waits which says what the one that leads would do.
+    let world = World::start_with(&[false, true])?;
     let run = |words: &[&str]| fitout(&world.faults.hub.kubeconfig(), Some("acme"), words);
     until("the extension is offered", LIMIT, || {
         let ended = run(&["extension", "show", "thing"])?;

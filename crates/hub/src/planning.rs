@@ -37,7 +37,7 @@ impl Hub {
     pub async fn instance(&self, namespace: &str, name: &str) -> kube::Result<Option<ExtensionInstance>> {
         let api: Api<ExtensionInstance> = Api::namespaced(self.client.clone(), namespace);
         let named = ListParams::default().fields(&format!("metadata.name={name}"));
-        Ok(api.list(&named).await?.items.into_iter().next())
+        Ok(api.list(&named).await?.items.into_iter().find(|found| found.name_any() == name))
     }
 
     /// What would be done if this were an instance, or were one no longer where it is marked as deleted. Values are only
@@ -90,7 +90,8 @@ impl Hub {
     async fn revisions(&self, namespace: &str, instance: &str) -> kube::Result<Vec<Arc<ExtensionRevision>>> {
         let api: Api<ExtensionRevision> = Api::namespaced(self.client.clone(), namespace);
         let of_instance = ListParams::default().fields(&format!("spec.instance={instance}"));
-        Ok(api.list(&of_instance).await?.items.into_iter().map(Arc::new).collect())
+        let found = api.list(&of_instance).await?.items.into_iter();
+        Ok(found.filter(|found| found.spec.instance == instance).map(Arc::new).collect())
     }
 
     /// Hides what came from secrets: of what is asked for, and of what is there.

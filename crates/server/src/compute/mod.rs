@@ -39,7 +39,10 @@ const VERSION: &str = "v1alpha1";
 /// The API server keeps a few connections; anybody else has no business here.
 const CONNECTIONS: usize = 256;
 
-/// For a handshake, and for the headers of a request.
+/// For a connection that is not used: longer than the API server keeps one, which must not find it closed.
+const IDLE: Duration = Duration::from_mins(2);
+
+/// For a handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the API server itself takes of an object.
@@ -89,7 +92,9 @@ async fn connection(hub: Arc<Hub>, front: &Front, certificate: &Certificate, str
         }
     });
     let mut server = hyper::server::conn::http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(Duration::from_mins(2));
+    // Whoever is nobody has one question, and not much time for it.
+    let patience = if known { IDLE } else { PATIENCE };
+    server.timer(TokioTimer::new()).header_read_timeout(patience).keep_alive(known);
     Ok(server.serve_connection(TokioIo::new(stream), service).await?)
 }
 
