@@ -7,15 +7,19 @@ mod faults;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
 use command::fitout;
 use faults::Faults;
-use faults::world::{INSTANCES, LIMIT, apply, condition, object};
+use faults::world::{INSTANCES, apply, condition, object};
 use fitout_plan::{Act, Plan, Write};
 use fitout_testkit::{AuditLog, Process, full, knock, serve_compute, until};
 use serde_json::{Value, json};
+
+/// Machines may be busy: this only says when something is lost.
+const LATEST: Duration = Duration::from_mins(2);
 
 const PLANS: &str = "/apis/compute.fitout.dev/v1alpha1/namespaces/org-acme/plans";
 
@@ -44,7 +48,7 @@ impl World {
             flags.extend(serves.then_some(["--serve", &address]).into_iter().flatten());
             hubs.push(faults.run_hub_with(&format!("hub-{number}"), &flags)?);
             // Only who leads connects.
-            until("the cluster is connected", LIMIT, || {
+            until("the cluster is connected", LATEST, || {
                 let clusters = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/c0";
                 let cluster = faults.hub.client().get(clusters)?;
                 ensure!(condition(&cluster, "Ready")["status"] == "True", "{cluster}");
@@ -78,7 +82,7 @@ impl World {
 
     /// Waits until the hub has done what it is going to do.
     fn settled(&self) -> Result<()> {
-        until("the hub is done", LIMIT, || {
+        until("the hub is done", LATEST, || {
             let instance = self.faults.instance("thing")?.context("it is not there")?;
             let ready = condition(&instance, "Ready");
             let seen = instance["status"]["observedGeneration"] == instance["metadata"]["generation"];
@@ -91,7 +95,7 @@ impl World {
         let instance =
             object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", "thing", &json!({ "spec": spec }));
         // The hub may change its status in between.
-        until("it is written", LIMIT, || match self.faults.instance("thing")? {
+        until("it is written", LATEST, || match self.faults.instance("thing")? {
             Some(mut found) => {
                 found["spec"] = spec.clone();
                 self.faults.hub.client().replace(&format!("{INSTANCES}/thing"), &found)
@@ -104,7 +108,7 @@ impl World {
     /// Takes the instance away, and waits until it is gone.
     fn remove(&self) -> Result<()> {
         self.faults.hub.client().delete(&format!("{INSTANCES}/thing"))?;
-        until("it is gone", LIMIT, || self.faults.instance("thing")?.map_or(Ok(()), |found| Err(anyhow!("{found}"))))
+        until("it is gone", LATEST, || self.faults.instance("thing")?.map_or(Ok(()), |found| Err(anyhow!("{found}"))))
     }
 
     fn by_hand(&self, words: &[&str]) -> Result<()> {
@@ -308,7 +312,7 @@ fn kubectl_and_rbac_hold_for_plans() -> Result<()> {
     };
     until(
         "the members have their rights",
-        LIMIT,
+        LATEST,
         || if can("mia") && can("anna") { Ok(()) } else { bail!("not yet") },
     )?;
     ensure!(!can("joe"));
@@ -374,7 +378,7 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
     // It is the hub that waits which says what the one that leads would do.
     let world = World::start_with(&[false, true])?;
     let run = |words: &[&str]| fitout(&world.faults.hub.kubeconfig(), Some("acme"), words);
-    until("the extension is offered", LIMIT, || {
+    until("the extension is offered", LATEST, || {
         let ended = run(&["extension", "show", "thing"])?;
         if ended.code == 0 { Ok(()) } else { bail!("{ended:?}") }
     })?;
