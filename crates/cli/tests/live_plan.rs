@@ -328,6 +328,15 @@ fn kubectl_and_rbac_hold_for_plans() -> Result<()> {
     let refused = create("anna", &existing).unwrap_err().to_string();
     ensure!(refused.contains("there is no instance thing"), "{refused}");
 
+    // Nor is one that is refused.
+    let secret = json!({ "type": "fitout.dev/values", "stringData": { "values.yaml": "size: hunter2" } });
+    apply(hub, &object("v1", "Secret", "org-acme", "sizes", &secret))?;
+    until("the hub has seen the secret", LATEST, || {
+        let said = create("anna", &proposed)?;
+        ensure!(!said.contains("hunter2"), "{said}");
+        if said.contains("values.size: it is not of type") { Ok(()) } else { bail!("{said}") }
+    })?;
+
     // Who may only look is told which fields change, and no value.
     wanted.as_object_mut().unwrap().remove("valuesFrom");
     wanted["values"] = json!({ "size": 5 });
