@@ -13,6 +13,7 @@ mod definition;
 mod extension;
 mod instance;
 mod organization;
+mod plan;
 pub mod reasons;
 mod revision;
 mod rules;
@@ -31,6 +32,7 @@ pub use instance::{
     RevisionSummary, Scope, SecretKeyReference, Step, Unhealthy, Upgrade, ValuesSource,
 };
 pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
+pub use plan::{Plan, PlanSpec};
 pub use revision::{Action, ExtensionRevision, ExtensionRevisionSpec, ExtensionRevisionStatus, ObjectName, Outcome};
 
 /// The API group of all kinds.

@@ -7,13 +7,17 @@
 //! release record to the target, then come the objects in phases, then those that are no longer part of it go, then the
 //! record says `deployed`, then the revision its result. An uninstall goes the other way.
 
+mod foresee;
 mod install;
 mod next;
 mod observed;
+mod planning;
 pub mod record;
 mod standing;
 mod uninstall;
 
+pub use foresee::{End, Foreseen, foresee, note};
 pub use next::{Effect, Next, next};
 pub use observed::{Action, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Wanted};
+pub use planning::{Found, Question, plan, recognise};
 pub use standing::{Situation, Standing, Step, running, standing};

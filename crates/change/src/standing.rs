@@ -69,15 +69,18 @@ pub fn standing(now: &Situation) -> Standing {
         return Standing::Suspended;
     }
     match now.next {
-        Next::Blocked { object, owner: Some(owner) } => {
-            Standing::Blocked(format!("{object} belongs to {owner}; remove it, or choose another release name"))
-        }
-        Next::Blocked { object, owner: None } => Standing::Blocked(format!(
-            "{object} is there and no release's; remove it, or install into another namespace"
-        )),
+        Next::Blocked { object, owner } => Standing::Blocked(not_ours(object, owner.as_deref())),
         Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
         Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
+    }
+}
+
+/// What to do about an object that is not ours.
+pub(crate) fn not_ours(object: &ObjectId, owner: Option<&str>) -> String {
+    match owner {
+        Some(owner) => format!("{object} belongs to {owner}; remove it, or choose another release name"),
+        None => format!("{object} is there and no release's; remove it, or install into another namespace"),
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_change::{
-    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Wanted, next,
+    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Wanted, foresee, next,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Artifact, Planned, phase};
@@ -175,6 +175,23 @@ impl World {
         panic!("no end: {:?}", next(wanted, &self.recorded, &self.observed));
     }
 
+    /// Does so many effects, and then dies: what only we knew is lost.
+    fn stop(&mut self, wanted: &Wanted, after: usize) {
+        let mut count = 0;
+        while count < after {
+            match next(wanted, &self.recorded, &self.observed) {
+                Next::Do(effects) => {
+                    let left = after - count;
+                    count += left.min(effects.len());
+                    effects.iter().take(left).for_each(|effect| self.carry_out(effect, wanted));
+                }
+                Next::Await(_) => self.settle(),
+                other => panic!("{other:?}"),
+            }
+        }
+        self.crash();
+    }
+
     /// What can be told from outside once it is done.
     fn end(&self) -> End {
         let content = |id: &ObjectId| (id.clone(), self.content[id].clone());
@@ -262,6 +279,42 @@ fn nothing_is_written_twice_without_a_fault() {
             seen.push(effect.clone());
         }
     }
+}
+
+#[test]
+fn what_is_foretold_is_what_is_done() {
+    let mut world = World::default();
+    let mut tried = 0;
+    for wanted in life() {
+        // From every point on the way, also from one where a crash has left us with less knowledge.
+        let mut undisturbed = world.clone();
+        for at in 0..undisturbed.run(&wanted, None) {
+            let mut stopped = world.clone();
+            stopped.stop(&wanted, at);
+            let foreseen = foresee(&wanted, &stopped.recorded, &stopped.observed);
+            assert_eq!(foreseen.end, fitout_change::End::Done);
+            stopped.done.clear();
+            stopped.run(&wanted, None);
+            assert_eq!(foreseen.rounds.concat(), stopped.done, "from effect {at}");
+            tried += 1;
+        }
+        let foreseen = foresee(&wanted, &undisturbed.recorded, &undisturbed.observed);
+        assert!(foreseen.rounds.is_empty(), "what is done needs nothing: {foreseen:?}");
+        world = undisturbed;
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+#[test]
+fn what_is_not_ours_is_foretold_to_block() {
+    let mut world = World::default();
+    world.recorded.held = true;
+    let object = id("v1", "Service", "web");
+    let seen = Seen { state: State::Foreign(None), healthy: true };
+    world.observed.objects.insert(object.clone(), seen);
+    let foreseen = foresee(&wanted(Some(first())), &world.recorded, &world.observed);
+    assert_eq!(foreseen.end, fitout_change::End::Blocked { object, owner: None });
+    assert!(foreseen.rounds.is_empty());
 }
 
 #[test]

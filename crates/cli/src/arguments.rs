@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Rollback(Rollback),
     /// Remove an instance from its cluster
     Uninstall(Uninstall),
+    /// Show what the hub would do for an instance, object by object, and why
+    Plan(Plan),
     /// List the instances
     List(List),
     /// Show how an instance is doing
@@ -128,6 +130,9 @@ pub(crate) struct Hub {
     /// How much is logged
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "info")]
     pub(crate) log_level: LogLevel,
+    /// Where to serve the API of plans, such as 0.0.0.0:8443, for the hub's API server to ask
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) serve: Option<SocketAddr>,
 }
 
 /// Whether to wait until a change has been carried out.
@@ -265,6 +270,19 @@ pub(crate) struct Uninstall {
 }
 
 #[derive(Args)]
+pub(crate) struct Plan {
+    /// The instance: what is to be done for it as it is
+    #[arg(required_unless_present = "file")]
+    pub(crate) instance: Option<String>,
+    /// A file with an instance, as `kubectl apply` takes it: what would be done if it were applied
+    #[arg(long, short, value_name = "FILE", conflicts_with = "instance")]
+    pub(crate) file: Option<PathBuf>,
+    /// What would be done if the instance were removed
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) uninstall: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct List {
     /// Only those on this cluster
     #[arg(long, short)]
@@ -371,6 +389,7 @@ mod tests {
             &["upgrade"],
             &["rollback"],
             &["uninstall"],
+            &["plan"],
             &["list"],
             &["status"],
             &["history"],

@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 
-use fitout_api::{Catalog, Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, Scope, conditions};
+use fitout_api::{
+    Catalog, Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, PlanSpec, Scope, conditions,
+};
 use kube::api::{DeleteParams, DynamicObject, ListParams, Preconditions};
 use kube::core::ApiResource;
 use kube::{Api, ResourceExt};
@@ -14,10 +16,12 @@ use crate::display::Display;
 use crate::failure::{Failure, refused, unknown};
 use crate::following::{Until, follow};
 use crate::output::{as_value, proposal};
-use crate::{Answer, instance, revisions, settings};
+use crate::{Answer, instance, plans, revisions, settings};
 
 /// How often a change is tried again when somebody else, mostly the hub, has changed the instance in between.
 const ATTEMPTS: usize = 5;
+
+const NO_PLANS: &str = "the hub serves no plans: what it would do on the cluster is not known";
 
 pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answer, Failure> {
     let values = settings::layered(FreeForm::new(), &settings::read(&install.values)?)?;
@@ -36,7 +40,7 @@ pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answ
         _ => refused(&format!("create ExtensionInstance {}/{name}", session.namespace), &error),
     })?;
     if install.dry_run {
-        return Ok(shown(session, &as_value(&created)?));
+        return shown(session, &as_value(&created)?).await;
     }
     let done = format!("installed {} on cluster {} as {name}", install.extension, install.cluster);
     let begun =
@@ -112,7 +116,7 @@ pub(crate) async fn upgrade(session: &Session, upgrade: &Upgrade) -> Result<Answ
     })
     .await?;
     if upgrade.dry_run {
-        return Ok(shown(session, &changed));
+        return shown(session, &changed).await;
     }
     let begun = format!("changed instance {name}: the hub carries it out");
     finish(session, typed(&changed)?, &upgrade.waiting, &format!("upgraded {name}"), &begun).await
@@ -131,7 +135,7 @@ pub(crate) async fn rollback(session: &Session, rollback: &Rollback) -> Result<A
     })
     .await?;
     if rollback.dry_run {
-        return Ok(shown(session, &changed));
+        return shown(session, &changed).await;
     }
     let begun = format!("changed instance {name}: the hub brings it back to revision {target}");
     let done = format!("brought {name} back to revision {target}");
@@ -149,6 +153,11 @@ pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Resul
     let spec = &found.spec;
     if uninstall.dry_run {
         eprintln!("dry run: nothing was deleted");
+        let asked = PlanSpec { instance: Some(name.clone()), uninstall: true, ..PlanSpec::default() };
+        if let Some(answer) = plans::ask(session, asked).await? {
+            return Ok(answer);
+        }
+        eprintln!("{NO_PLANS}");
         let words = || format!("would uninstall {} from cluster {}: {doing}\n", spec.extension.name, spec.cluster);
         return Ok(session.output.object(&found, words)?.into());
     }
@@ -195,10 +204,14 @@ fn typed(object: &Value) -> Result<ExtensionInstance, Failure> {
         .map_err(|error| Failure::new(format!("the hub answers with an instance this fitout does not know: {error}")))
 }
 
-/// What a dry run shows.
-fn shown(session: &Session, object: &Value) -> Answer {
+/// What a dry run shows: what the hub would do then, or where it does not say, what would be written to it.
+async fn shown(session: &Session, object: &Value) -> Result<Answer, Failure> {
     eprintln!("dry run: nothing was written");
-    session.output.value(&proposal(object)).into()
+    let spec = PlanSpec { proposed: Some(typed(object)?), ..PlanSpec::default() };
+    Ok(plans::ask(session, spec).await?.unwrap_or_else(|| {
+        eprintln!("{NO_PLANS}");
+        session.output.value(&proposal(object)).into()
+    }))
 }
 
 /// Waits where that is wanted, and says what was done.

@@ -1,8 +1,9 @@
 //! The hub, run by `fitout hub`.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
-use fitout_hub::Window;
+use fitout_hub::{Hub, Window};
 use fitout_server::observe;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -12,12 +13,19 @@ use crate::{arguments, logging};
 
 /// Runs the hub until it is told to stop. Why it stopped otherwise is in its log, as everything else.
 pub(crate) async fn run(config: kube::Config, arguments: &arguments::Hub) -> Code {
-    let arguments::Hub { history, sweep_after, lease, observe, log_format, log_level } = *arguments;
+    let arguments::Hub { history, sweep_after, lease, serve, observe, log_format, log_level } = *arguments;
     logging::start(log_format, log_level);
     let options = fitout_hub::Options { history, sweep_after, lease };
     let window = Window::default();
+    let work = async {
+        let hub = Hub::start(config, options, &window).await?;
+        tokio::select! {
+            ended = Arc::clone(&hub).lead(told_to_stop()) => ended,
+            ended = asked(serve, &hub) => ended,
+        }
+    };
     let ended = tokio::select! {
-        ended = fitout_hub::run(config, options, &window, told_to_stop()) => ended.map_err(|error| format!("{error:#}")),
+        ended = work => ended.map_err(|error| format!("{error:#}")),
         why = watched_over(observe, window.clone()) => Err(why),
     };
     match ended {
@@ -26,6 +34,14 @@ pub(crate) async fn run(config: kube::Config, arguments: &arguments::Hub) -> Cod
             tracing::error!("the hub has stopped: {why}");
             Code::Failed
         }
+    }
+}
+
+/// Lets the hub be asked for plans, where an address is given.
+async fn asked(address: Option<SocketAddr>, hub: &Arc<Hub>) -> anyhow::Result<()> {
+    match address {
+        Some(address) => fitout_server::serve_compute(Arc::clone(hub), address).await,
+        None => std::future::pending().await,
     }
 }
 

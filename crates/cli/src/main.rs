@@ -19,6 +19,7 @@ mod kubeconfig;
 mod logging;
 mod organizations;
 mod output;
+mod plans;
 mod progress;
 mod revisions;
 mod settings;
@@ -84,6 +85,7 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
         Command::Upgrade(upgrade) => changes::upgrade(&session().await?, &upgrade).await,
         Command::Rollback(rollback) => changes::rollback(&session().await?, &rollback).await,
         Command::Uninstall(uninstall) => changes::uninstall(&session().await?, &uninstall).await,
+        Command::Plan(plan) => plans::run(&session().await?, &plan).await,
         Command::List(list) => views::list(&session().await?, &list).await,
         Command::Status(status) => views::status(&session().await?, &status).await,
         Command::History { instance } => views::history(&session().await?, &instance).await,

@@ -217,8 +217,8 @@ fn wrong_values() -> Result<()> {
     assert_snapshot!(typed(&wrong_type)?, @r#"
     $ fitout upgrade foo-hosted --set host=1 --wait
     foo-hosted: waiting for the hub
-    foo-hosted: values.host: 1 is not of type "string"; change the value
-    error: instance foo-hosted cannot go on: values.host: 1 is not of type "string"; change the value
+    foo-hosted: values.host: it is not of type "string"; change the value
+    error: instance foo-hosted cannot go on: values.host: it is not of type "string"; change the value
     hint: `fitout upgrade foo-hosted` changes it, `fitout uninstall foo-hosted` takes it back
     exit 1
     $ fitout status foo-hosted
@@ -226,9 +226,9 @@ fn wrong_values() -> Result<()> {
       Version    none yet
 
       ✓ Resolved
-      ✗ Applied     values.host: 1 is not of type "string"; change the value
+      ✗ Applied     values.host: it is not of type "string"; change the value
       … Healthy     not everything is applied yet
-      ✗ Ready       values.host: 1 is not of type "string"; change the value
+      ✗ Ready       values.host: it is not of type "string"; change the value
     exit 1
     "#);
     let unknown = ["upgrade foo-hosted --reset-values --set hosts=h --wait", "status foo-hosted"];

@@ -36,7 +36,8 @@ impl Parameters {
                     let missing = format!("{field}.{}", property.as_str().unwrap_or_default());
                     problem(&missing, "it is missing", "set it in the instance's values")
                 }
-                _ => problem(&field, &error.to_string(), "change the value"),
+                // The value itself may be a secret, and what is wrong is told in the status.
+                _ => problem(&field, &error.masked_with("it").to_string(), "change the value"),
             });
         }
         Ok(Self { schema, values })

@@ -87,7 +87,7 @@ fn wrong_input_is_named_with_its_remedy() {
             "m/a.yaml:1: no parameter `hots` is declared; did you mean `host`?",
         ),
         (config_map("{}"), json!({}), "values.host: it is missing; set it in the instance's values"),
-        (config_map("{}"), json!({ "host": 1 }), "values.host: 1 is not of type \"string\"; change the value"),
+        (config_map("{}"), json!({ "host": 1 }), "values.host: it is not of type \"string\"; change the value"),
         (
             config_map("{}"),
             json!({ "host": "h", "replica": 1 }),

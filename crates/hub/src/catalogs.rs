@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
-use fitout_api::{Catalog, Extension, ExtensionSpec, ExtensionVersion, reasons};
+use fitout_api::{Catalog, Extension, ExtensionInstance, ExtensionSpec, ExtensionVersion, reasons};
 use fitout_model::{Package, Packages};
 use kube::api::{DeleteParams, ListParams};
+use kube::runtime::reflector::ObjectRef;
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::{Hub, SYSTEM, report};
+use crate::{Hub, SYSTEM, report, session};
 
 /// What every catalog offers.
 pub(crate) struct Catalogs(watch::Sender<Offers>);
@@ -97,18 +98,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
 
 async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
     let (namespace, name) = (catalog.namespace().unwrap_or_default(), catalog.name_any());
-    let directory = catalog.spec.source.directory.clone().unwrap_or_default();
-    let read = match (&directory.embedded, &directory.path) {
-        (Some(name), _) => Ok(fitout_catalog::embedded(name)),
-        // The hub's disk is the platform's: an organization must not read it through a catalog of its own.
-        (None, Some(_)) if namespace != SYSTEM => Err(format!(
-            "a path on the hub's disk is only for catalogs in {SYSTEM}: ask the platform team to offer it there"
-        )),
-        (None, path) => {
-            let path = path.clone().unwrap_or_default();
-            fitout_catalog::directory(Path::new(&path)).map_err(|error| format!("{path}: {error}"))
-        }
-    };
+    let read = read(catalog);
     let (truth, reason, message) = match &read {
         Ok(packages) => match packages.problems.first() {
             None => (Truth::True, reasons::synced::SYNCED, format!("{} versions were read", packages.packages.len())),
@@ -144,6 +134,33 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
         report::write(&Api::<Catalog>::namespaced(hub.client.clone(), &namespace), &name, &status).await?;
     }
     Ok(())
+}
+
+/// All that a catalog offers now, or why it cannot be read.
+fn read(catalog: &Catalog) -> Result<Packages, String> {
+    let directory = catalog.spec.source.directory.clone().unwrap_or_default();
+    match (&directory.embedded, &directory.path) {
+        (Some(name), _) => Ok(fitout_catalog::embedded(name)),
+        // The hub's disk is the platform's: an organization must not read it through a catalog of its own.
+        (None, Some(_)) if catalog.namespace().as_deref() != Some(SYSTEM) => Err(format!(
+            "a path on the hub's disk is only for catalogs in {SYSTEM}: ask the platform team to offer it there"
+        )),
+        (None, path) => {
+            let path = path.clone().unwrap_or_default();
+            fitout_catalog::directory(Path::new(&path)).map_err(|error| format!("{path}: {error}"))
+        }
+    }
+}
+
+/// Reads the catalog of an instance where we do not lead: who leads keeps them up to date, and the others read one when
+/// they are asked.
+pub(crate) fn catch_up(hub: &Hub, instance: &ExtensionInstance) {
+    let (namespace, name) = (session::catalog_namespace(instance), &instance.spec.extension.catalog);
+    let leads = hub.fence.holds();
+    let catalog = hub.index.catalogs.get(&ObjectRef::new(name).within(&namespace));
+    if let Some(packages) = catalog.filter(|_| !leads).and_then(|catalog| read(&catalog).ok()) {
+        hub.catalogs.put(&namespace, name, Arc::new(packages));
+    }
 }
 
 /// One for each extension, with its versions, the newest first.

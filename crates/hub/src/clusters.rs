@@ -8,8 +8,8 @@ use anyhow::Result;
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{Cluster, ClusterStatus, ExtensionInstance, Nodes, reasons};
 use fitout_model::{Digest, capabilities, platform};
-use fitout_target::{Disconnected, Target, connect};
-use kube::{Api, ResourceExt};
+use fitout_target::{Contact, Disconnected, Guard, Target, connect};
+use kube::{Api, Client, ResourceExt};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{Instrument, error_span};
@@ -91,22 +91,36 @@ async fn work(hub: &Arc<Hub>, key: &Key) {
 }
 
 async fn open(hub: &Hub, cluster: &Cluster) -> Result<(Target, Digest), Disconnected> {
-    let kubeconfig = kubeconfigs::find(hub, cluster).await.map_err(Disconnected::Kubeconfig)?;
     let guard = hub.measures.guard_for(cluster, hub.fence.clone());
-    let (client, contact) = connect(&kubeconfig, guard).await?;
+    let (client, contact, kubeconfig) = reach(hub, cluster, guard).await?;
     let server = format!("Cluster/{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
     let opened = Target::open(client, contact).await;
     let target = opened.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
-    let uid = &target.facts().uid;
-    if let Some(other) = hub.index.clusters.state().into_iter().find(|other| came_first(other, cluster, uid)) {
-        let name = format!("{}/{}", other.namespace().unwrap_or_default(), other.name_any());
-        return Err(Disconnected::Known { name });
-    }
+    alone(hub, cluster, &target.facts().uid)?;
     // One that goes has its copy, and takes it along.
     if cluster.metadata.deletion_timestamp.is_none() {
         kubeconfigs::keep(hub, cluster, &kubeconfig).await;
     }
     Ok((target, Digest::of(&kubeconfig)))
+}
+
+/// Connects to a cluster, and says by which kubeconfig.
+pub(crate) async fn reach(
+    hub: &Hub,
+    cluster: &Cluster,
+    guard: Guard,
+) -> Result<(Client, Contact, String), Disconnected> {
+    let kubeconfig = kubeconfigs::find(hub, cluster).await.map_err(Disconnected::Kubeconfig)?;
+    let (client, contact) = connect(&kubeconfig, guard).await?;
+    Ok((client, contact, kubeconfig))
+}
+
+/// Refuses a cluster that is registered already, under another name.
+pub(crate) fn alone(hub: &Hub, cluster: &Cluster, uid: &str) -> Result<(), Disconnected> {
+    let Some(other) = hub.index.clusters.state().into_iter().find(|other| came_first(other, cluster, uid)) else {
+        return Ok(());
+    };
+    Err(Disconnected::Known { name: format!("{}/{}", other.namespace().unwrap_or_default(), other.name_any()) })
 }
 
 /// Whether another one is the same cluster, registered before.

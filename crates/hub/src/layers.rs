@@ -7,9 +7,17 @@ use serde_json::{Value, json};
 
 use crate::index::Index;
 
-/// The values from secrets, in their order, under those of the instance itself. What is wrong is said without a value:
-/// they are secrets.
+/// The values from secrets, in their order, under those of the instance itself.
 pub(crate) fn values(index: &Index, instance: &ExtensionInstance) -> Result<Value, String> {
+    let mut values = secrets(index, instance)?;
+    if let Some(own) = &instance.spec.values {
+        coalesce(&mut values, &Value::Object(own.clone()));
+    }
+    Ok(values)
+}
+
+/// The values from secrets, in their order. What is wrong is said without a value: they are secrets.
+pub(crate) fn secrets(index: &Index, instance: &ExtensionInstance) -> Result<Value, String> {
     let namespace = instance.namespace().unwrap_or_default();
     let mut values = json!({});
     for source in &instance.spec.values_from {
@@ -32,9 +40,6 @@ pub(crate) fn values(index: &Index, instance: &ExtensionInstance) -> Result<Valu
         if layer.is_object() {
             coalesce(&mut values, &layer);
         }
-    }
-    if let Some(own) = &instance.spec.values {
-        coalesce(&mut values, &Value::Object(own.clone()));
     }
     Ok(values)
 }

@@ -16,6 +16,7 @@ mod leading;
 mod leaving;
 mod measures;
 mod organizations;
+mod planning;
 mod progress;
 mod report;
 mod session;
@@ -42,6 +43,7 @@ use crate::leading::Leadership;
 use crate::measures::Measures;
 
 pub use measures::Window;
+pub use planning::Unplanned;
 
 /// The namespace that is the hub's own.
 pub const SYSTEM: &str = "fitout-system";
@@ -65,8 +67,10 @@ impl Default for Options {
 }
 
 /// What all controllers share.
-struct Hub {
+pub struct Hub {
     client: Client,
+    /// One that the fence does not hold back: for what every replica may write.
+    unfenced: Client,
     /// Holds back every write, to the hub's own API server and to clusters, while another hub may lead.
     fence: Fence,
     measures: Arc<Measures>,
@@ -81,49 +85,69 @@ struct Hub {
 
 /// Runs the hub until it is told to stop, seen through the window. It ends with an error when another hub leads in its place.
 pub async fn run(config: Config, options: Options, window: &Window, stop: impl Future<Output = ()>) -> Result<()> {
-    let (fence, measures) = (Fence::default(), window.measures());
-    let (client, _) = guarded(config.clone(), measures.guard(fence.clone()))?;
-    // The lease itself must be written before anything else may be.
-    let (unfenced, _) = guarded(config, measures.guard(Fence::open()))?;
-    let leadership = Leadership::new(unfenced, identity(), options.lease, fence.clone());
-    let hub = Arc::new(Hub {
-        // Who waits knows all that the leader knows, and takes over in a moment.
-        index: Index::start(&client).await?,
-        catalogs: Catalogs::default(),
-        content: Content::new(client.clone(), SYSTEM),
-        chronicle: Chronicle::default(),
-        sweep: Notify::new(),
-        fence,
-        measures: Arc::clone(&measures),
-        client,
-        options,
-    });
-    measures.filled(&hub.index);
-    tracing::info!("the hub is ready");
-    let mut stop = pin!(stop);
-    let mut lease = tokio::select! {
-        lease = leadership.acquire() => lease?,
-        () = &mut stop => return Ok(()),
-    };
-    measures.leads(true);
-    tracing::info!("the hub leads");
-    let mut tasks = JoinSet::new();
-    tasks.spawn(organizations::run(Arc::clone(&hub)));
-    tasks.spawn(catalogs::run(Arc::clone(&hub)));
-    tasks.spawn(sweeping::run(Arc::clone(&hub)));
-    tasks.spawn(chronicle::run(Arc::clone(&hub)));
-    tasks.spawn(clusters::run(hub));
-    tokio::select! {
-        lost = leadership.keep(&mut lease) => lost,
-        ended = tasks.join_next() => match ended {
-            Some(ended) => ended?,
-            None => Ok(()),
-        },
-        () = &mut stop => {
-            tracing::info!("the hub stops, and lets another lead");
-            tasks.shutdown().await;
-            measures.leads(false);
-            leadership.release(lease).await
+    Hub::start(config, options, window).await?.lead(stop).await
+}
+
+impl Hub {
+    /// A hub that knows all that the leader knows: it takes over in a moment, and can say what would be done.
+    pub async fn start(config: Config, options: Options, window: &Window) -> Result<Arc<Self>> {
+        let (fence, measures) = (Fence::default(), window.measures());
+        let (client, _) = guarded(config.clone(), measures.guard(fence.clone()))?;
+        let (unfenced, _) = guarded(config, measures.guard(Fence::open()))?;
+        let hub = Self {
+            index: Index::start(&client).await?,
+            catalogs: Catalogs::default(),
+            content: Content::new(client.clone(), SYSTEM),
+            chronicle: Chronicle::default(),
+            sweep: Notify::new(),
+            fence,
+            measures,
+            client,
+            unfenced,
+            options,
+        };
+        hub.measures.filled(&hub.index);
+        tracing::info!("the hub is ready");
+        Ok(Arc::new(hub))
+    }
+
+    /// A client of the hub's own API server, for what every replica may write.
+    pub fn unfenced(&self) -> &Client {
+        &self.unfenced
+    }
+
+    /// Waits until it leads, and then works until it is told to stop. It ends with an error when another hub leads in its
+    /// place.
+    pub async fn lead(self: Arc<Self>, stop: impl Future<Output = ()>) -> Result<()> {
+        let hub = self;
+        // The lease itself must be written before anything else may be.
+        let leadership = Leadership::new(hub.unfenced.clone(), identity(), hub.options.lease, hub.fence.clone());
+        let mut stop = pin!(stop);
+        let mut lease = tokio::select! {
+            lease = leadership.acquire() => lease?,
+            () = &mut stop => return Ok(()),
+        };
+        let measures = Arc::clone(&hub.measures);
+        measures.leads(true);
+        tracing::info!("the hub leads");
+        let mut tasks = JoinSet::new();
+        tasks.spawn(organizations::run(Arc::clone(&hub)));
+        tasks.spawn(catalogs::run(Arc::clone(&hub)));
+        tasks.spawn(sweeping::run(Arc::clone(&hub)));
+        tasks.spawn(chronicle::run(Arc::clone(&hub)));
+        tasks.spawn(clusters::run(hub));
+        tokio::select! {
+            lost = leadership.keep(&mut lease) => lost,
+            ended = tasks.join_next() => match ended {
+                Some(ended) => ended?,
+                None => Ok(()),
+            },
+            () = &mut stop => {
+                tracing::info!("the hub stops, and lets another lead");
+                tasks.shutdown().await;
+                measures.leads(false);
+                leadership.release(lease).await
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use fitout_change::{
     Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next, record, running,
 };
 use fitout_model::{Digest, Gvk, ObjectId, Package};
-use fitout_plan::{Artifact, Prepared, Request, Unprepared, kept, prepare};
+use fitout_plan::{Prepared, Request, Unprepared, kept, prepare};
 use fitout_release::Release;
 use fitout_target::{Disconnected, Interest, Owner, Target};
 use futures::future::join_all;
@@ -102,7 +102,10 @@ pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, n
 
 async fn begin(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str, retry: &mut Retry) -> Ended {
     let Some(instance) = hub.index.instance(namespace, name) else { return Ended::Gone };
-    match Session::open(hub, target, &instance).await {
+    let of_instance =
+        |found: &Arc<ExtensionRevision>| found.namespace().as_deref() == Some(namespace) && found.spec.instance == name;
+    let revisions: Vec<_> = hub.index.revisions.state().into_iter().filter(of_instance).collect();
+    match Session::open(hub, target, &instance, &revisions).await {
         Ok(mut session) => session.live(retry).await,
         Err(error) => {
             let span = Progress::new(hub.measures.clone(), &instance).span();
@@ -113,18 +116,20 @@ async fn begin(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str
 }
 
 impl Session {
-    async fn open(hub: &Arc<Hub>, target: &Arc<Target>, instance: &ExtensionInstance) -> Result<Self> {
+    /// Begins with what is on record, of which these are the revisions.
+    pub(crate) async fn open(
+        hub: &Arc<Hub>,
+        target: &Arc<Target>,
+        instance: &ExtensionInstance,
+        revisions: &[Arc<ExtensionRevision>],
+    ) -> Result<Self> {
         let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
         let own = &instance.spec.namespace;
         // Where there is no namespace, there is nothing in it to ask for.
         let absent = !target.has_namespace(own).await?;
         let found = if absent { BTreeMap::new() } else { target.records(instance.spec.release_name(), own).await? };
         let records = found.iter().map(|(number, release)| (*number, record::status(release))).collect();
-        let of_instance =
-            hub.index.revisions.state().into_iter().filter(|revision| {
-                revision.namespace().as_deref() == Some(&namespace) && revision.spec.instance == name
-            });
-        let mut revisions: Vec<Arc<ExtensionRevision>> = of_instance.collect();
+        let mut revisions = revisions.to_vec();
         revisions.sort_by_key(|revision| revision.spec.number);
         let installed = instance.status.as_ref().and_then(|status| status.revision);
         Ok(Self {
@@ -267,25 +272,23 @@ impl Session {
 
     fn enter(&mut self, next: &Next, instance: &ExtensionInstance) {
         let removing = instance.metadata.deletion_timestamp.is_some();
-        let step = running(next, self.installed(), removing);
+        let step = running(next, self.inventory(), removing);
         self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
     }
 
     /// The objects of the newest revision.
-    pub(crate) fn installed(&self) -> &[ObjectId] {
+    pub(crate) fn inventory(&self) -> &[ObjectId] {
         self.recorded.revisions.last().map_or(&[], |last| &last.inventory)
     }
 
     /// Prepared again only when something that goes into it has changed.
-    async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
+    pub(crate) async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
         let facts = self.target.facts();
         let catalog = &instance.spec.extension.catalog;
         let of = catalog_namespace(instance);
         self.hub.catalogs.known(&of, catalog).await;
         let packages = self.hub.catalogs.get(&of, catalog);
-        let deployed =
-            self.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
-        let installed = deployed.and_then(|revision| self.versions.get(&revision.number)).cloned();
+        let installed = self.installed().cloned();
         if let Some(other) = self.rival(instance) {
             let release = instance.spec.release_name();
             let sentence = format!("release {release} is instance {other}'s; choose another release name or namespace");
@@ -344,6 +347,13 @@ impl Session {
         prepared
     }
 
+    /// The version that is installed.
+    pub(crate) fn installed(&self) -> Option<&String> {
+        let mut newest_first = self.recorded.revisions.iter().rev();
+        let deployed = newest_first.find(|revision| revision.outcome == Some(Outcome::Deployed));
+        deployed.and_then(|revision| self.versions.get(&revision.number))
+    }
+
     /// Another instance that has the same release: the one that has been there longer keeps it.
     fn rival(&self, instance: &ExtensionInstance) -> Option<String> {
         fn place(instance: &ExtensionInstance) -> [Option<&str>; 4] {
@@ -358,7 +368,7 @@ impl Session {
     }
 
     /// The artifact of an earlier revision: the very thing that was applied then.
-    async fn bring_back(&self, number: u32) -> Result<Prepared, Unprepared> {
+    pub(crate) async fn bring_back(&self, number: u32) -> Result<Prepared, Unprepared> {
         let wrong = |message: String| Unprepared::Wrong(message);
         let revision = self.recorded.revisions.iter().find(|revision| revision.number == number);
         // Once it was brought back, the newest revision has the same content and the old one may be forgotten.
@@ -377,26 +387,34 @@ impl Session {
         instance: &ExtensionInstance,
         prepared: &Result<Arc<Prepared>, Unprepared>,
     ) -> Result<Next> {
-        let present = instance.metadata.deletion_timestamp.is_none();
-        let artifact: Option<Artifact> = prepared.as_ref().ok().map(|prepared| prepared.artifact.clone());
-        let held_back =
-            prepared.as_ref().is_ok_and(|prepared| !prepared.bootstrap) && self.target.facts().nodes.ready == 0;
-        let wanted = Wanted {
-            present,
-            suspended: instance.spec.suspend || (held_back && self.recorded.revisions.is_empty()),
-            artifact: artifact.filter(|_| present),
-            history: self.hub.options.history,
-        };
+        let wanted = self.wanted(instance, prepared.as_deref().ok());
         let ids = self.ids(&wanted);
         self.look(&ids, prepared.as_deref().ok()).await?;
-        let by = Owner { name: instance.spec.release_name().to_owned(), namespace: instance.spec.namespace.clone() };
+        let by = release(instance);
         let seen = |id: ObjectId| self.target.sightings().seen(&id, &by).map(|seen| (id, seen));
         let observed = Observed { records: self.records.clone(), objects: ids.into_iter().filter_map(seen).collect() };
         Ok(next(&wanted, &self.recorded, &observed))
     }
 
+    /// What a person wants of the instance, given what it comes to.
+    pub(crate) fn wanted(&self, instance: &ExtensionInstance, prepared: Option<&Prepared>) -> Wanted {
+        let present = instance.metadata.deletion_timestamp.is_none();
+        Wanted {
+            present,
+            suspended: instance.spec.suspend || self.held_back(prepared),
+            artifact: prepared.map(|prepared| prepared.artifact.clone()).filter(|_| present),
+            history: self.hub.options.history,
+        }
+    }
+
+    /// Whether it is not begun, for want of a Ready node.
+    pub(crate) fn held_back(&self, prepared: Option<&Prepared>) -> bool {
+        let early = self.recorded.revisions.is_empty() && self.target.facts().nodes.ready == 0;
+        early && prepared.is_some_and(|prepared| !prepared.bootstrap)
+    }
+
     /// Every object that this instance has or wants.
-    fn ids(&self, wanted: &Wanted) -> BTreeSet<ObjectId> {
+    pub(crate) fn ids(&self, wanted: &Wanted) -> BTreeSet<ObjectId> {
         let recorded = self.recorded.revisions.iter().flat_map(|revision| revision.inventory.iter().cloned());
         let planned =
             wanted.artifact.iter().flat_map(|artifact| artifact.objects.iter().map(|planned| planned.id.clone()));
@@ -446,33 +464,17 @@ impl Session {
 
     /// What is known once an effect has been carried out.
     fn note(&mut self, effect: &Effect, prepared: Option<&Arc<Prepared>>) {
-        let revisions = &mut self.recorded.revisions;
-        match effect {
-            Effect::Hold => self.recorded.held = true,
-            Effect::Release => self.recorded.held = false,
-            Effect::WriteRevision { number, action } => {
-                let Some(prepared) = prepared else { return };
-                self.versions.insert(*number, prepared.version.clone());
-                self.times.insert(*number, report::now());
-                revisions.push(Revision {
-                    number: *number,
-                    action: *action,
-                    artifact: prepared.artifact.digest.clone(),
-                    inventory: prepared.objects.keys().cloned().collect(),
-                    outcome: None,
-                });
-            }
-            Effect::FinishRevision(number) => self.recorded.finish(*number),
-            Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
-            Effect::WriteRecord { number, status } => drop(self.records.insert(*number, *status)),
-            Effect::RemoveRecord(number) => drop(self.records.remove(number)),
-            Effect::Apply(_) | Effect::Delete(_) => {}
+        if let (Effect::WriteRevision { number, .. }, Some(prepared)) = (effect, prepared) {
+            self.versions.insert(*number, prepared.version.clone());
+            self.times.insert(*number, report::now());
         }
+        let artifact = prepared.map(|prepared| &prepared.artifact);
+        fitout_change::note(effect, artifact, &mut self.recorded, &mut self.records);
     }
 }
 
 /// The namespace of the catalog that an instance names.
-fn catalog_namespace(instance: &ExtensionInstance) -> String {
+pub(crate) fn catalog_namespace(instance: &ExtensionInstance) -> String {
     match instance.spec.extension.scope {
         Scope::Shared => SYSTEM.to_owned(),
         Scope::Organization => instance.namespace().unwrap_or_default(),
@@ -482,6 +484,11 @@ fn catalog_namespace(instance: &ExtensionInstance) -> String {
 /// The release that an instance is on its cluster.
 pub(crate) fn owner(instance: &ExtensionInstance) -> fitout_plan::Owner<'_> {
     fitout_plan::Owner { name: instance.spec.release_name(), namespace: &instance.spec.namespace }
+}
+
+/// The same, as it is known on its cluster.
+pub(crate) fn release(instance: &ExtensionInstance) -> Owner {
+    Owner { name: instance.spec.release_name().to_owned(), namespace: instance.spec.namespace.clone() }
 }
 
 fn read_revision(revision: &ExtensionRevision, installed: Option<u32>) -> Revision {

@@ -103,7 +103,7 @@ fn status(
     round: &Round,
 ) -> ExtensionInstanceStatus {
     let deployed = session.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
-    let ids = session.installed();
+    let ids = session.inventory();
     let unhealthy = ids.iter().find_map(|id| match target.sightings().get(id).map(|sighting| sighting.health) {
         Some(Health::Current) => None,
         Some(health) => Some((id, health.cause().map(|cause| cause.message.clone()).unwrap_or_default())),

@@ -129,7 +129,7 @@ fn wrong_input_is_said_in_the_status_and_the_next_edit_heals_it() -> Result<()> 
     let rows = [
         (json!({ "version": "3.x" }), "no version of thing is in 3.x; there are 1.0.0, 2.0.0"),
         (json!({ "values": { "siez": 1 } }), "values.siez: there is no such parameter; did you mean `size`?"),
-        (json!({ "values": { "size": "big" } }), "values.size: \"big\" is not of type \"integer\"; change the value"),
+        (json!({ "values": { "size": "big" } }), "values.size: it is not of type \"integer\"; change the value"),
     ];
     for (spec, expected) in rows {
         world.want(&spec)?;

@@ -53,6 +53,19 @@ impl Sighting {
             version: text(&metadata["resourceVersion"]).parse().unwrap_or(0),
         }
     }
+
+    /// What the object is to the release that wants it, where it is known to hold what was applied or not.
+    pub fn seen(&self, by: &Owner, holds: Option<Digest>) -> Seen {
+        let state = match &self.owner {
+            Some(owner) if owner != by => {
+                State::Foreign(Some(format!("release {} in {}", owner.name, owner.namespace)))
+            }
+            None => State::Foreign(None),
+            Some(_) if self.terminating => State::Terminating,
+            Some(_) => holds.map_or(State::Changed, State::Applied),
+        };
+        Seen { state, healthy: self.health == Health::Current }
+    }
 }
 
 /// What is known of one cluster's objects: of those, and only those, that somebody has an [`Interest`] in.
@@ -66,8 +79,9 @@ struct Known {
     objects: BTreeMap<ObjectId, Sighting>,
     /// What we applied, and the fields we owned right after: as long as those are the same, so is the content.
     applied: BTreeMap<ObjectId, (Digest, String, Option<Digest>)>,
-    /// The last identity of each object that is gone: the answer to a write may come later than word of its end.
-    gone: BTreeMap<ObjectId, String>,
+    /// The last identity and version of each object that is gone: the answer to a write may come later than word of its
+    /// end. One that is newer shows that it was only out of our sight, because somebody took its label.
+    gone: BTreeMap<ObjectId, (String, u64)>,
     /// Who is told of changes to an object.
     awaited: BTreeMap<ObjectId, Vec<Arc<Notify>>>,
 }
@@ -125,7 +139,8 @@ impl Known {
     /// writes, and the answers to our writes lag behind watches.
     fn see(&mut self, id: &ObjectId, sighting: Sighting) {
         let newer = |known: &Sighting| known.uid == sighting.uid && known.version > sighting.version;
-        if self.gone.get(id) != Some(&sighting.uid) && !self.objects.get(id).is_some_and(newer) {
+        let gone = self.gone.get(id).is_some_and(|(uid, at)| *uid == sighting.uid && sighting.version <= *at);
+        if !gone && !self.objects.get(id).is_some_and(newer) {
             self.objects.insert(id.clone(), sighting);
         }
     }
@@ -150,11 +165,12 @@ impl Sightings {
         self.note(id, |known| known.see(id, sighting));
     }
 
-    /// Takes note that an object is gone. Another of the same name may have taken its place in the meantime.
-    pub fn lose(&self, id: &ObjectId, uid: &str) {
+    /// Takes note that an object is gone, as it was seen last. Another of the same name may have taken its place in the
+    /// meantime.
+    pub fn lose(&self, id: &ObjectId, last: &Sighting) {
         self.note(id, |known| {
-            known.gone.insert(id.clone(), uid.to_owned());
-            if known.objects.get(id).is_some_and(|sighting| sighting.uid == uid) {
+            known.gone.insert(id.clone(), (last.uid.clone(), last.version));
+            if known.objects.get(id).is_some_and(|sighting| sighting.uid == last.uid) {
                 known.objects.remove(id);
             }
         });
@@ -162,14 +178,14 @@ impl Sightings {
 
     /// Takes note that of this kind there are these objects and no others of a release.
     pub(crate) fn see_all(&self, gvk: &Gvk, there: &BTreeSet<ObjectId>) {
-        let gone: Vec<(ObjectId, String)> = {
+        let gone: Vec<(ObjectId, Sighting)> = {
             let known = self.lock();
             let of_kind = known.objects.iter().filter(|(id, sighting)| id.gvk == *gvk && sighting.owner.is_some());
             let gone = of_kind.filter(|(id, _)| !there.contains(id));
-            gone.map(|(id, sighting)| (id.clone(), sighting.uid.clone())).collect()
+            gone.map(|(id, sighting)| (id.clone(), sighting.clone())).collect()
         };
-        for (id, uid) in gone {
-            self.lose(&id, &uid);
+        for (id, last) in gone {
+            self.lose(&id, &last);
         }
     }
 
@@ -204,15 +220,7 @@ impl Sightings {
             .get(id)
             .filter(|(_, uid, fields)| *uid == sighting.uid && *fields == sighting.fields)
             .map(|(digest, ..)| digest.clone());
-        let state = match &sighting.owner {
-            Some(owner) if owner != by => {
-                State::Foreign(Some(format!("release {} in {}", owner.name, owner.namespace)))
-            }
-            None => State::Foreign(None),
-            Some(_) if sighting.terminating => State::Terminating,
-            Some(_) => unchanged.map_or(State::Changed, State::Applied),
-        };
-        Some(Seen { state, healthy: sighting.health == Health::Current })
+        Some(sighting.seen(by, unchanged))
     }
 }
 
@@ -250,10 +258,21 @@ mod tests {
     fn the_answer_to_a_write_that_comes_after_word_of_the_end_changes_nothing() {
         let (sightings, _interest) = watched();
         sightings.see(&id(), sighting("a", 1, "f"));
-        sightings.lose(&id(), "a");
+        sightings.lose(&id(), &sighting("a", 2, "f"));
         sightings.applied(&id(), Digest::of("x"), sighting("a", 1, "f"));
         assert_eq!(state(&sightings), None);
         sightings.applied(&id(), Digest::of("x"), sighting("b", 3, "f"));
+        assert_eq!(state(&sightings), Some(State::Applied(Digest::of("x"))));
+    }
+
+    #[test]
+    fn an_object_that_was_only_out_of_sight_is_seen_again() {
+        let (sightings, _interest) = watched();
+        sightings.see(&id(), sighting("a", 1, "f"));
+        // To a watch that selects by a label, an object without it is one that is gone.
+        sightings.lose(&id(), &sighting("a", 2, "f"));
+        assert_eq!(state(&sightings), None);
+        sightings.applied(&id(), Digest::of("x"), sighting("a", 3, "f"));
         assert_eq!(state(&sightings), Some(State::Applied(Digest::of("x"))));
     }
 
@@ -269,7 +288,7 @@ mod tests {
     fn nothing_is_kept_of_what_nobody_has_an_interest_in() {
         let (sightings, interest) = watched();
         sightings.applied(&id(), Digest::of("x"), sighting("a", 1, "f"));
-        sightings.lose(&id(), "a");
+        sightings.lose(&id(), &sighting("a", 2, "f"));
         drop(interest);
         sightings.see(&id(), sighting("b", 2, "f"));
         let known = sightings.lock();

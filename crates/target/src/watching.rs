@@ -55,7 +55,7 @@ async fn follow<K: Serialize>(
             }
             Ok(Some(Event::Delete(object))) => {
                 if let Some((id, sighting)) = read(gvk, &object) {
-                    sightings.lose(&id, &sighting.uid);
+                    sightings.lose(&id, &sighting);
                 }
             }
             Ok(None) => return,

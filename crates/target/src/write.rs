@@ -64,20 +64,30 @@ impl Watches {
 }
 
 impl Target {
-    /// Learns what the cluster is.
+    /// Learns what the cluster is, and follows it from then on.
     pub async fn open(client: Client, contact: Contact) -> kube::Result<Self> {
+        let target = Self::visit(client, contact).await?;
+        {
+            let Self { client, contact, facts, .. } = &target;
+            let mut watches = target.watches.lock().unwrap_or_else(PoisonError::into_inner);
+            watches.span = Some(Span::current());
+            watches.spawn(contact.clone().watch_over(client.clone()));
+            watches.begin(contact, client, facts, follow::nodes);
+            watches.begin(contact, client, facts, follow::definitions);
+            watches.begin(contact, client, facts, follow::storage_classes);
+        }
+        Ok(target)
+    }
+
+    /// Learns what the cluster is at this moment, for who looks and goes again.
+    pub async fn visit(client: Client, contact: Contact) -> kube::Result<Self> {
         let (facts, _) = watch::channel(Arc::new(Facts::gather(&client).await?));
-        let mut watches = Watches { span: Some(Span::current()), ..Watches::default() };
-        watches.spawn(contact.clone().watch_over(client.clone()));
-        watches.begin(&contact, &client, &facts, follow::nodes);
-        watches.begin(&contact, &client, &facts, follow::definitions);
-        watches.begin(&contact, &client, &facts, follow::storage_classes);
         Ok(Self {
             client,
             contact,
             facts,
             sightings: Arc::default(),
-            watches: Mutex::new(watches),
+            watches: Mutex::default(),
             turns: Semaphore::new(AT_ONCE),
             changes: Arc::new(Semaphore::new(CHANGES)),
         })
@@ -145,11 +155,16 @@ impl Target {
         try_join_all(objects.iter().map(|(id, applied)| self.look_at(id, *applied))).await.map(drop)
     }
 
-    async fn look_at(&self, id: &ObjectId, applied: Option<&Value>) -> Result<(), Refusal> {
-        let Some(api) = self.api(id) else { return Ok(()) };
+    /// An object as it is; none where there is none.
+    pub async fn read(&self, id: &ObjectId) -> Result<Option<Value>, Refusal> {
+        let Some(api) = self.api(id) else { return Ok(None) };
         let _turn = self.turn().await;
         let found = api.get_opt(&id.name).await.map_err(|error| Refusal::new(id, &error))?;
-        if let Some(found) = found.and_then(|found| serde_json::to_value(found).ok()) {
+        Ok(found.and_then(|found| serde_json::to_value(found).ok()))
+    }
+
+    async fn look_at(&self, id: &ObjectId, applied: Option<&Value>) -> Result<(), Refusal> {
+        if let Some(found) = self.read(id).await? {
             match applied.filter(|applied| holds(&found, applied)) {
                 Some(applied) => self.sightings.applied(id, Digest::of_value(applied), Sighting::of(&found)),
                 None => self.sightings.see(id, Sighting::of(&found)),
@@ -170,15 +185,26 @@ impl Target {
             passing: true,
             unanswered: false,
         })?;
-        // By force: what a person changed by hand is put back, and says so in the drift it was found by.
-        let params = PatchParams::apply(MANAGER).force();
         let turn = self.turn().await;
-        let answer = api.patch(&id.name, &params, &Patch::Apply(object)).await;
+        let answer = api.patch(&id.name, &applying(), &Patch::Apply(object)).await;
         drop(turn);
         let answer = answer.map_err(|error| Refusal::new(id, &error))?;
         let answer = serde_json::to_value(answer).unwrap_or_default();
         self.sightings.applied(id, Digest::of_value(object), Sighting::of(&answer));
         Ok(())
+    }
+
+    /// What an object would be if it were applied now; nothing is written. None where the cluster cannot tell, because
+    /// the object's kind or namespace is not there.
+    pub async fn rehearse(&self, id: &ObjectId, object: &Value) -> Result<Option<Value>, Refusal> {
+        let Some(api) = self.api(id) else { return Ok(None) };
+        let _turn = self.turn().await;
+        let params = PatchParams { dry_run: true, ..applying() };
+        match api.patch(&id.name, &params, &Patch::Apply(object)).await {
+            Ok(answer) => Ok(serde_json::to_value(answer).ok()),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+            Err(error) => Err(Refusal::new(id, &error)),
+        }
     }
 
     /// Deletes an object, if it is still the one that was seen.
@@ -193,7 +219,7 @@ impl Target {
         let _turn = self.turn().await;
         match api.delete(&id.name, &params).await {
             Ok(_) => self.sightings.deleted(id),
-            Err(kube::Error::Api(status)) if status.code == 404 => self.sightings.lose(id, &sighting.uid),
+            Err(kube::Error::Api(status)) if status.code == 404 => self.sightings.lose(id, &sighting),
             Err(error) => return Err(Refusal::new(id, &error)),
         }
         Ok(())
@@ -216,4 +242,9 @@ impl Target {
             Api::namespaced_with(client, &id.namespace, &resource)
         })
     }
+}
+
+/// By force: what a person changed by hand is put back, and says so in the drift it was found by.
+fn applying() -> PatchParams {
+    PatchParams::apply(MANAGER).force()
 }

@@ -290,7 +290,8 @@ impl Cluster {
         Ok(())
     }
 
-    fn address(&self) -> Ipv4Addr {
+    /// The address that its API servers are on.
+    pub fn address(&self) -> Ipv4Addr {
         if self.spec.node { self.bed.slot().host() } else { self.bed.slot().loopback() }
     }
 

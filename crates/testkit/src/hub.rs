@@ -23,9 +23,44 @@ pub fn start_hub(cluster: &mut Cluster, program: &Path) -> Result<()> {
     fs::create_dir_all(cluster.bed().dir().join("bin"))?;
     // A copy: the next build must not pull the program away from under the hub.
     fs::copy(program, &installed)?;
-    let command = ["env", &format!("KUBECONFIG={}", kubeconfig.display()), &installed.to_string_lossy(), "hub"];
+    let address = format!("{}:{COMPUTE}", cluster.address());
+    let kubeconfig = format!("KUBECONFIG={}", kubeconfig.display());
+    let command = ["env", &kubeconfig, &installed.to_string_lossy(), "hub", "--serve", &address];
     cluster.run("hub", &command.map(str::to_owned))?;
+    serve_compute(cluster)?;
     register(cluster)
+}
+
+/// The port that the hub serves plans on.
+const COMPUTE: u16 = 8443;
+
+/// Has the API server ask a hub that serves plans on the cluster's own address, and waits until it does.
+pub fn serve_compute(cluster: &Cluster) -> Result<()> {
+    let address = cluster.address().to_string();
+    let metadata = json!({ "name": "fitout-hub", "namespace": "fitout-system" });
+    let port = json!({ "name": "compute", "port": COMPUTE });
+    let spec = if cluster.node().is_some() {
+        json!({ "ports": [port] })
+    } else {
+        // Without a node nobody takes a Service to its endpoints.
+        json!({ "type": "ExternalName", "externalName": address, "ports": [port] })
+    };
+    let mut objects = vec![json!({ "apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec })];
+    if cluster.node().is_some() {
+        let mut metadata = metadata;
+        metadata["labels"] = json!({ "kubernetes.io/service-name": "fitout-hub" });
+        objects.push(json!({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": metadata, "addressType": "IPv4",
+            "ports": [port], "endpoints": [{ "addresses": [address] }],
+        }));
+    }
+    let objects = json!({ "apiVersion": "v1", "kind": "List", "items": objects });
+    let kubectl = cluster.kubectl();
+    kubectl.run_with_input(&["apply", "--server-side", "--filename=-"], &objects.to_string())?;
+    let registration = paths::checkout().join("deploy/compute");
+    kubectl.run(&["apply", "--server-side", "--filename", &registration.to_string_lossy()])?;
+    kubectl.run(&["wait", "--for=condition=Available", "apiservice/v1alpha1.compute.fitout.dev", "--timeout=60s"])?;
+    Ok(())
 }
 
 /// Installs the kinds and the rights that the hub needs, and says the token of its service account.

@@ -1,0 +1,108 @@
+//! What is going to be done, if all goes well: what [`next`] answers, one time after another.
+
+use std::collections::BTreeMap;
+
+use fitout_model::ObjectId;
+use fitout_plan::Artifact;
+
+use crate::{Effect, Next, Observed, RecordStatus, Recorded, Revision, Seen, State, Wanted, next};
+
+/// What is going to be done, and how it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreseen {
+    /// The effects of each round, which are carried out side by side.
+    pub rounds: Vec<Vec<Effect>>,
+    /// How it ends.
+    pub end: End,
+}
+
+/// How a change ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It is as it is wanted.
+    Done,
+    /// An object is not ours.
+    Blocked {
+        /// The object.
+        object: ObjectId,
+        /// Whose it is; none where it is no release's.
+        owner: Option<String>,
+    },
+    /// There is more to come than was looked for.
+    Open,
+}
+
+/// Foresees a change: every effect succeeds, and whatever is waited for happens. It is the function that decides which
+/// also foretells, so what was foretold is what is done.
+pub fn foresee(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Foreseen {
+    let (mut recorded, mut observed) = (recorded.clone(), observed.clone());
+    let mut rounds = Vec::new();
+    // A change has a round for each phase and a few around them; an uninstall also one for each record and revision.
+    let most = 32 + 2 * (recorded.revisions.len() + observed.records.len());
+    for _ in 0..2 * most {
+        match next(wanted, &recorded, &observed) {
+            Next::Do(effects) => {
+                for effect in &effects {
+                    note(effect, wanted.artifact.as_ref(), &mut recorded, &mut observed.records);
+                    touch(effect, wanted.artifact.as_ref(), &mut observed.objects);
+                }
+                rounds.push(effects);
+            }
+            Next::Await(ids) => ids.iter().for_each(|id| happen(id, &mut observed.objects)),
+            Next::Blocked { object, owner } => return Foreseen { rounds, end: End::Blocked { object, owner } },
+            Next::Done => return Foreseen { rounds, end: End::Done },
+        }
+    }
+    Foreseen { rounds, end: End::Open }
+}
+
+/// Takes note of what is on record once an effect has been carried out.
+pub fn note(
+    effect: &Effect,
+    artifact: Option<&Artifact>,
+    recorded: &mut Recorded,
+    records: &mut BTreeMap<u32, RecordStatus>,
+) {
+    let revisions = &mut recorded.revisions;
+    match effect {
+        Effect::Hold => recorded.held = true,
+        Effect::Release => recorded.held = false,
+        Effect::WriteRevision { number, action } => revisions.extend(artifact.map(|artifact| Revision {
+            number: *number,
+            action: *action,
+            artifact: artifact.digest.clone(),
+            inventory: artifact.objects.iter().map(|planned| planned.id.clone()).collect(),
+            outcome: None,
+        })),
+        Effect::FinishRevision(number) => recorded.finish(*number),
+        Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
+        Effect::WriteRecord { number, status } => drop(records.insert(*number, *status)),
+        Effect::RemoveRecord(number) => drop(records.remove(number)),
+        Effect::Apply(_) | Effect::Delete(_) => {}
+    }
+}
+
+fn touch(effect: &Effect, artifact: Option<&Artifact>, objects: &mut BTreeMap<ObjectId, Seen>) {
+    match effect {
+        Effect::Apply(id) => {
+            let planned = artifact.into_iter().flat_map(|artifact| &artifact.objects).find(|planned| planned.id == *id);
+            let seen = planned.map(|planned| Seen { state: State::Applied(planned.digest.clone()), healthy: false });
+            objects.extend(seen.map(|seen| (id.clone(), seen)));
+        }
+        Effect::Delete(id) => {
+            if let Some(seen) = objects.get_mut(id) {
+                seen.state = State::Terminating;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What was waited for: what goes is gone, what comes is healthy.
+fn happen(id: &ObjectId, objects: &mut BTreeMap<ObjectId, Seen>) {
+    match objects.get_mut(id) {
+        Some(seen) if seen.state == State::Terminating => drop(objects.remove(id)),
+        Some(seen) => seen.healthy = true,
+        None => {}
+    }
+}
