@@ -233,6 +233,7 @@ fn the_chart_runs_the_hub_as_a_restricted_pod_and_an_upgrade_of_it_loses_nothing
     target.client().delete(map)?;
     until("what was deleted is back", LIMIT, || target.client().get(map))?;
     metrics_are_seen_through_the_service(&hub)?;
+    a_plan_is_had_from_the_pods(&hub)?;
 
     // Without the hub, all that was written and installed is still there.
     hub.helm().run(&["uninstall", "fitout", "--namespace=fitout-system", "--wait"])?;
@@ -262,6 +263,16 @@ fn nothing_was_written_twice(hub: &Cluster, target: &Cluster, installed: &Value)
     Ok(())
 }
 
+/// The API server asks the hub that the Service leads to, and the hub asks the other cluster.
+fn a_plan_is_had_from_the_pods(hub: &Cluster) -> Result<()> {
+    let plan =
+        json!({ "apiVersion": "compute.fitout.dev/v1alpha1", "kind": "Plan", "spec": { "instance": "foo-hello" } });
+    let plans = "/apis/compute.fitout.dev/v1alpha1/namespaces/org-acme/plans";
+    let answer = until("a plan is had", LIMIT, || hub.client().create(plans, &plan))?;
+    ensure!(answer["status"]["change"] == "Nothing" && answer["status"]["unchanged"] != 0, "{answer}");
+    Ok(())
+}
+
 fn metrics_are_seen_through_the_service(hub: &Cluster) -> Result<()> {
     let path = "/api/v1/namespaces/fitout-system/services/fitout-hub:observe/proxy/metrics";
     let text = hub.kubectl().run(&["get", "--raw", path])?;
@@ -282,10 +293,10 @@ fn elsewhere_and_wrong_values_are_refused(hub: &Cluster) -> Result<()> {
     refused(&["--namespace=elsewhere"], "the hub lives in namespace fitout-system, not elsewhere")?;
     refused(&["--namespace=fitout-system", "--set=hub.logLevel=loud"], "/hub/logLevel")?;
     refused(&["--namespace=fitout-system", "--set=replica=3"], "replica")?;
-    // The aggregated API, where it is wanted.
-    let options = ["template", "fitout", &chart, "--namespace=fitout-system", "--set=compute.enabled=true"];
+    // Without the aggregated API, where it is not wanted.
+    let options = ["template", "fitout", &chart, "--namespace=fitout-system", "--set=compute.enabled=false"];
     let rendered = hub.helm().run(&options)?;
-    ensure!(rendered.contains("v1alpha1.compute.fitout.dev") && rendered.contains("containerPort: 8443"), "{rendered}");
+    ensure!(!rendered.contains("kind: APIService") && !rendered.contains("8443"), "{rendered}");
     the_chart_has_every_kind(&rendered, Path::new(&chart))
 }
 

@@ -10,7 +10,7 @@ use std::fs;
 use anyhow::{Result, ensure};
 use faults::world::{LIMIT, apply, condition, object};
 use faults::{Faults, name_of};
-use fitout_testkit::{Call, paths, until};
+use fitout_testkit::{Call, paths, serve_compute, until};
 use serde_json::{Value, json};
 
 const HUB: &str = "system:serviceaccount:fitout-system:fitout-hub";
@@ -58,6 +58,9 @@ fn taken(call: &Call) -> Vec<Right> {
     for namespace in ["*", of.namespace.as_str()] {
         let right = |verb: &str| (namespace.to_owned(), of.api_group.clone(), resource.clone(), verb.to_owned());
         rights.push(right(&call.verb));
+        // Given for everything of the kind, or for this one by its name.
+        let named = format!("{resource} {}", of.name);
+        rights.push((namespace.to_owned(), of.api_group.clone(), named, call.verb.clone()));
         // What is applied and was not there is made, and that is asked for as well.
         if call.verb == "patch" && call.response_status.code == 201 {
             rights.push(right("create"));
@@ -73,7 +76,9 @@ fn taken(call: &Call) -> Vec<Right> {
 
 /// All that a hub does in its life.
 fn live(faults: &Faults) -> Result<()> {
-    let hub = faults.run_hub("life")?;
+    let address = format!("{}:8443", faults.hub.address());
+    let hub = faults.run_hub_with("life", &["--lease=1s", "--sweep-after=1s", "--history=5", "--serve", &address])?;
+    serve_compute(&faults.hub)?;
     for (revision, spec) in [
         (1, json!({ "version": "1.x" })),
         (2, json!({ "version": "2.x" })),
@@ -91,6 +96,8 @@ fn live(faults: &Faults) -> Result<()> {
     })?;
     faults.want("thing", 0, &json!({ "version": "2.x", "rollbackTo": 1, "suspend": false }))?;
     faults.until_ready("thing", 3, LIMIT)?;
+    let plan = json!({ "apiVersion": "compute.fitout.dev/v1alpha1", "kind": "Plan", "spec": { "instance": "thing" } });
+    faults.hub.client().create("/apis/compute.fitout.dev/v1alpha1/namespaces/org-acme/plans", &plan)?;
     hub.stop()?;
     let _hub = faults.run_hub("life")?;
     // A catalog that offers nothing any more.
@@ -108,8 +115,10 @@ fn live(faults: &Faults) -> Result<()> {
     client.delete(&format!("/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/{}", name_of(0)))?;
     until("all is gone, and all content", LIMIT, || {
         for path in ["/apis/fitout.dev/v1alpha1/clusters", "/api/v1/namespaces/fitout-system/secrets"] {
-            let left = client.get(path)?;
-            ensure!(left["items"] == json!([]), "{left}");
+            let left = client.get(path)?["items"].as_array().unwrap().clone();
+            // What plans are served with stays.
+            let left: Vec<_> = left.iter().filter(|found| found["metadata"]["name"] != "fitout-hub-serving").collect();
+            ensure!(left.is_empty(), "{left:?}");
         }
         Ok(())
     })
