@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use faults::world::{INSTANCES, condition};
 use faults::{Faults, plain, write_plain};
 use fitout_testkit::{Client, Fate, Process, clock_mover, full, until};
@@ -315,14 +315,21 @@ fn on_a_cluster(faults: &Faults, cluster: usize, last: &BTreeMap<usize, (usize, 
     ensure!(found == wanted, "cluster {cluster}: {found:?} instead of {wanted:?}");
     let accounts = client.get(&format!("/api/v1/serviceaccounts?{ours}"))?["items"].as_array().unwrap().len();
     ensure!(accounts == here.clone().count(), "cluster {cluster}: {accounts} accounts");
-    let releases = faults.targets[cluster].helm().run(&["list", "--all", "--all-namespaces", "--output=json"])?;
-    let releases: Vec<Value> = serde_json::from_str(&releases)?;
-    let statuses: BTreeMap<&str, &str> = releases
-        .iter()
-        .map(|release| (release["name"].as_str().unwrap(), release["status"].as_str().unwrap()))
-        .collect();
+    // Of each release one record says that it is deployed, and none that anything is under way.
+    let records = client.get("/api/v1/secrets?labelSelector=owner%3Dhelm")?;
+    let mut deployed = BTreeSet::new();
+    for record in records["items"].as_array().unwrap() {
+        let labels = &record["metadata"]["labels"];
+        let release = labels["name"].as_str().unwrap_or_default().to_owned();
+        match labels["status"].as_str() {
+            Some("superseded") => {}
+            Some("deployed") => ensure!(deployed.insert(release), "cluster {cluster}: {labels} again"),
+            _ => bail!("cluster {cluster}: {labels}"),
+        }
+    }
     let expected: BTreeSet<String> = here.map(|(number, _)| name(*number)).collect();
-    let right = statuses.keys().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>() == expected;
-    ensure!(right && statuses.values().all(|status| *status == "deployed"), "cluster {cluster}: {statuses:?}");
+    ensure!(deployed == expected, "cluster {cluster}: releases {deployed:?} instead of {expected:?}");
+    let listed = faults.targets[cluster].helm().run(&["list", "--all-namespaces", "--short"])?;
+    ensure!(listed.lines().count() == expected.len(), "cluster {cluster}: helm lists {listed}");
     Ok(())
 }
