@@ -79,7 +79,7 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
     let session = || Session::open(organization.as_deref(), output, paint);
     match command {
         Command::Hub(hub) => {
-            Ok(Answer { text: String::new(), code: hub::run(connection::config().await?, &hub).await })
+            Ok(Answer { text: String::new(), code: Box::pin(hub::run(connection::config().await?, &hub)).await })
         }
         Command::Install(install) => changes::install(&session().await?, &install).await,
         Command::Upgrade(upgrade) => changes::upgrade(&session().await?, &upgrade).await,

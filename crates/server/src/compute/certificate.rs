@@ -1,6 +1,8 @@
 //! The certificate that every replica serves with, and word of it to the API server.
 
-use anyhow::{Context, Result, bail};
+use std::time::Duration as StdDuration;
+
+use anyhow::{Result, bail};
 use futures::StreamExt;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
@@ -14,6 +16,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::json;
 use time::{Duration, OffsetDateTime};
+use tokio::time::sleep;
 
 use fitout_hub::SYSTEM;
 
@@ -25,6 +28,9 @@ const SERVICE: &str = "fitout-hub.fitout-system.svc";
 
 /// The object that makes an API server call us.
 const REGISTRATION: &str = "v1alpha1.compute.fitout.dev";
+
+/// How long the API server is left alone when it did not take the certificate.
+const RETRY: StdDuration = StdDuration::from_secs(2);
 
 /// A certificate that vouches for itself, with its key, as PEM. Nobody has to trust it but the API server, which is told.
 #[derive(Clone)]
@@ -100,8 +106,10 @@ impl Certificate {
             };
             if found.spec.and_then(|spec| spec.ca_bundle).as_ref() != Some(&ours) {
                 let patch = Patch::Merge(json!({ "spec": { "caBundle": ours } }));
-                let written = api.patch(REGISTRATION, &PatchParams::default(), &patch).await;
-                written.with_context(|| format!("write the certificate into APIService/{REGISTRATION}"))?;
+                while let Err(error) = api.patch(REGISTRATION, &PatchParams::default(), &patch).await {
+                    tracing::warn!(%error, "write the certificate into APIService/{REGISTRATION}");
+                    sleep(RETRY).await;
+                }
             }
         }
         bail!("the watch on APIService/{REGISTRATION} has ended")
