@@ -146,8 +146,9 @@ fn a_hub_with_nothing_to_do_does_nothing() -> Result<()> {
         let changes = changing.join().unwrap()?;
         let rate = f64::from(changes) / (began.elapsed().as_secs_f64() + 1.0);
         eprintln!("  {rate:.0} changes a second to foreign objects");
-        ensure!(rate > 150.0, "the foreign objects changed only {rate:.0} times a second");
-        let share = share?;
+        // A machine that is busy with other things does not get to 200: what it did is counted as so much less.
+        ensure!(rate > if full() { 180.0 } else { 80.0 }, "the foreign objects changed only {rate:.0} times a second");
+        let share = share? * 200.0 / rate.min(200.0);
         ensure!(share < 0.02, "{:.2} % of a core", share * 100.0);
         Ok(())
     })
