@@ -37,9 +37,6 @@ use connection::Session;
 use failure::{Code, Failure};
 use output::Paint;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// What a command has to say in the end, and how it ended.
 struct Answer {
     text: String,

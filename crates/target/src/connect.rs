@@ -77,7 +77,7 @@ pub fn guarded(mut config: Config, guard: Guard) -> kube::Result<(Client, Contac
     // Whoever made the call decides whether it is made again.
     config.default_retry = false;
     let contact = Contact::new(config.cluster_url.to_string().trim_end_matches('/'));
-    let layer = GuardLayer { guard, contact: contact.clone() };
+    let layer = GuardLayer::new(guard, contact.clone());
     Ok((ClientBuilder::try_from(config)?.with_layer(&layer).build(), contact))
 }
 

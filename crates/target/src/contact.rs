@@ -7,6 +7,9 @@ use tokio::sync::{Notify, watch};
 
 use crate::Disconnected;
 
+/// What a server is asked to find out whether it is there.
+pub(crate) const PROBE: &str = "/readyz";
+
 /// Word of whether a server answers. Every call tells; once one goes unanswered, the server is asked until it answers.
 #[derive(Clone, Debug)]
 pub struct Contact {
@@ -68,7 +71,7 @@ impl Contact {
     /// Asks the server whether it is ready: one that has only just started refuses what it will soon allow.
     async fn ask(&self, client: &kube::Client) -> Option<Disconnected> {
         let server = self.server.to_string();
-        let request = http::Request::get("/readyz").body(vec![]).ok()?;
+        let request = http::Request::get(PROBE).body(vec![]).ok()?;
         match tokio::time::timeout(PATIENCE, client.request_text(request)).await {
             Ok(Err(kube::Error::Api(status))) if status.code >= 500 => {
                 Some(Disconnected::Other { server, message: "it is not ready yet".to_owned() })

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use http::{Method, Request, Response};
 use kube::client::Body;
+use tokio::sync::Semaphore;
 use tower::{BoxError, Layer, Service};
 
 use crate::Contact;
+use crate::contact::PROBE;
 
 /// Whether we are still the one who may write. Time is the only judge: whoever was stopped and goes on finds that it has
 /// passed.
@@ -83,10 +85,20 @@ const DOUBT: Duration = Duration::from_secs(4);
 /// After this, nobody waits for an answer any more. An admission webhook may take 30 seconds.
 const DEADLINE: Duration = Duration::from_secs(35);
 
+/// How many calls to a server are under way at once: more would only wait there instead of here, with a connection each.
+const AT_ONCE: usize = 16;
+
 #[derive(Clone)]
 pub(crate) struct GuardLayer {
-    pub(crate) guard: Guard,
-    pub(crate) contact: Contact,
+    guard: Guard,
+    contact: Contact,
+    turns: Arc<Semaphore>,
+}
+
+impl GuardLayer {
+    pub(crate) fn new(guard: Guard, contact: Contact) -> Self {
+        Self { guard, contact, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
 }
 
 impl<S> Layer<S> for GuardLayer {
@@ -118,14 +130,18 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let GuardLayer { guard, contact } = self.layer.clone();
+        let GuardLayer { guard, contact, turns } = self.layer.clone();
         let verb = verb(&request);
         let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        if !reads && !guard.fence.holds() {
-            return Box::pin(async { Err(Fenced.into()) });
-        }
+        // A watch is not over soon, and whether the server is there must be asked while all others wait.
+        let waits = verb != "watch" && request.uri().path() != PROBE;
+        // Nothing is sent before somebody waits for the answer.
         let answer = self.inner.call(request);
         Box::pin(async move {
+            let _turn = if waits { Some(turns.acquire_owned().await?) } else { None };
+            if !reads && !guard.fence.holds() {
+                return Err(Fenced.into());
+            }
             let began = Instant::now();
             let mut answer = std::pin::pin!(answer);
             let answered = if let Ok(answered) = tokio::time::timeout(DOUBT, &mut answer).await {

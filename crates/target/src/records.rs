@@ -27,7 +27,6 @@ impl Target {
     /// Writes the first record of a revision.
     pub async fn create_record(&self, secret: &Value) -> Result<(), Refusal> {
         let (secrets, id, object) = self.secret(secret)?;
-        let _turn = self.turn().await;
         let created = secrets.create(&PostParams::default(), &object).await;
         created.map(drop).map_err(|error| Refusal::new(&id, &error))
     }
@@ -35,7 +34,6 @@ impl Target {
     /// Writes a record over the one of the same revision.
     pub async fn replace_record(&self, secret: &Value) -> Result<(), Refusal> {
         let (secrets, id, object) = self.secret(secret)?;
-        let _turn = self.turn().await;
         let replaced = secrets.replace(&id.name, &PostParams::default(), &object).await;
         replaced.map(drop).map_err(|error| Refusal::new(&id, &error))
     }
@@ -62,7 +60,6 @@ impl Target {
     /// Whether there is a namespace of this name.
     pub async fn has_namespace(&self, name: &str) -> Result<bool, Refusal> {
         let namespaces: Api<Namespace> = Api::all(self.client().clone());
-        let _turn = self.turn().await;
         let found = namespaces.get_metadata_opt(name).await;
         found.map(|found| found.is_some()).map_err(|error| Refusal::new(&namespace_id(name), &error))
     }
@@ -71,7 +68,6 @@ impl Target {
     pub async fn make_namespace(&self, name: &str) -> Result<(), Refusal> {
         let namespaces: Api<Namespace> = Api::all(self.client().clone());
         let object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
-        let _turn = self.turn().await;
         let made = namespaces.patch(name, &PatchParams::apply(MANAGER), &Patch::Apply(&object)).await;
         made.map(drop).map_err(|error| Refusal::new(&namespace_id(name), &error))
     }

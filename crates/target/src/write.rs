@@ -10,7 +10,7 @@ use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PropagationPoli
 use kube::discovery::ApiResource;
 use kube::{Api, Client};
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
@@ -23,17 +23,12 @@ pub struct Target {
     facts: watch::Sender<Arc<Facts>>,
     sightings: Arc<Sightings>,
     watches: Mutex<Watches>,
-    /// Requests that are under way: more would only wait in the API server instead of here.
-    turns: Semaphore,
     /// Changes that are under way: a few that end soon are better than many that all end late.
     changes: Arc<Semaphore>,
 }
 
 /// How many changes a cluster goes through at once.
 const CHANGES: usize = 8;
-
-/// How many requests a cluster gets at once from us.
-const AT_ONCE: usize = 16;
 
 #[derive(Default)]
 struct Watches {
@@ -88,7 +83,6 @@ impl Target {
             facts,
             sightings: Arc::default(),
             watches: Mutex::default(),
-            turns: Semaphore::new(AT_ONCE),
             changes: Arc::new(Semaphore::new(CHANGES)),
         })
     }
@@ -123,11 +117,6 @@ impl Target {
         Arc::clone(&self.changes).acquire_owned().await.ok()
     }
 
-    /// Waits for a turn to send a request; it is over when what is returned is dropped.
-    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        self.turns.acquire().await.ok()
-    }
-
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
@@ -158,7 +147,6 @@ impl Target {
     /// An object as it is; none where there is none.
     pub async fn read(&self, id: &ObjectId) -> Result<Option<Value>, Refusal> {
         let Some(api) = self.api(id) else { return Ok(None) };
-        let _turn = self.turn().await;
         let found = api.get_opt(&id.name).await.map_err(|error| Refusal::new(id, &error))?;
         Ok(found.and_then(|found| serde_json::to_value(found).ok()))
     }
@@ -185,9 +173,7 @@ impl Target {
             passing: true,
             unanswered: false,
         })?;
-        let turn = self.turn().await;
         let answer = api.patch(&id.name, &applying(), &Patch::Apply(object)).await;
-        drop(turn);
         let answer = answer.map_err(|error| Refusal::new(id, &error))?;
         let answer = serde_json::to_value(answer).unwrap_or_default();
         self.sightings.applied(id, Digest::of_value(object), Sighting::of(&answer));
@@ -198,7 +184,6 @@ impl Target {
     /// the object's kind or namespace is not there.
     pub async fn rehearse(&self, id: &ObjectId, object: &Value) -> Result<Option<Value>, Refusal> {
         let Some(api) = self.api(id) else { return Ok(None) };
-        let _turn = self.turn().await;
         let params = PatchParams { dry_run: true, ..applying() };
         match api.patch(&id.name, &params, &Patch::Apply(object)).await {
             Ok(answer) => Ok(serde_json::to_value(answer).ok()),
@@ -216,7 +201,6 @@ impl Target {
             preconditions: Some(preconditions),
             ..DeleteParams::default()
         };
-        let _turn = self.turn().await;
         match api.delete(&id.name, &params).await {
             Ok(_) => self.sightings.deleted(id),
             Err(kube::Error::Api(status)) if status.code == 404 => self.sightings.lose(id, &sighting),
