@@ -11,6 +11,7 @@ pub struct Error(Box<Inner>);
 
 #[derive(Clone)]
 struct Inner {
+    /// Without that of the cause, which follows it: there may be a thousand of them inside of each other.
     message: String,
     template: Option<String>,
     cause: Option<Error>,
@@ -22,7 +23,7 @@ impl Error {
         Self(Box::new(Inner { message: message.into(), template: None, cause: None }))
     }
 
-    /// An error of the execution of a template.
+    /// An error of the execution of a template. The message of a cause comes after its own.
     pub(crate) fn executing(template: String, message: String, cause: Option<Self>) -> Self {
         Self(Box::new(Inner { message, template: Some(template), cause }))
     }
@@ -40,13 +41,28 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        let mut error = Some(self);
+        while let Some(Self(inner)) = error {
+            f.write_str(&inner.message)?;
+            error = inner.cause.as_ref();
+        }
+        Ok(())
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Without recursion.
+        let mut cause = self.cause.take();
+        while let Some(Error(mut inner)) = cause {
+            cause = inner.cause.take();
+        }
     }
 }
 

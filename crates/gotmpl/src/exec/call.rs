@@ -80,7 +80,7 @@ impl<'e> Exec<'e> {
     }
 
     fn calling(&self, name: &Text, cause: Error) -> Error {
-        self.error(format!("error calling {}: {cause}", name.to_str()), Some(cause))
+        self.error(format!("error calling {}: ", name.to_str()), Some(cause))
     }
 
     fn check_count(&self, name: &Text, fixed: usize, variadic: bool, arguments: &Arguments<'_>) -> Result<(), Error> {

@@ -122,9 +122,7 @@ impl<'e> Exec<'e> {
             }
             Node::If(branch) => return self.walk_branch(dot, branch, false),
             Node::With(branch) => return self.walk_branch(dot, branch, true),
-            Node::Range(branch) => {
-                self.walk_range(dot, id, branch)?;
-            }
+            Node::Range(branch) => return self.walk_range(dot, id, branch),
             Node::Template { name, pipe } => self.walk_template(dot, name, *pipe)?,
             Node::Break => return Ok(Flow::Break),
             Node::Continue => return Ok(Flow::Continue),

@@ -18,7 +18,7 @@ struct Loop<'e> {
 }
 
 impl Exec<'_> {
-    pub(super) fn walk_range(&mut self, dot: &Operand, id: Id, branch: &Branch) -> Result<(), Error> {
+    pub(super) fn walk_range(&mut self, dot: &Operand, id: Id, branch: &Branch) -> Result<Flow, Error> {
         self.node = id;
         let before = self.variables.len();
         let value = self.pipeline(dot, branch.pipe)?.value;
@@ -27,13 +27,18 @@ impl Exec<'_> {
             _ => (false, &[][..]),
         };
         let turns = Loop { assigns, variables, body: branch.list, mark: self.variables.len() };
+        let mut flow = Flow::Next;
         if !self.iterate(&turns, &value)?
             && let Some(otherwise) = branch.otherwise
         {
-            self.walk(dot, otherwise)?;
+            // As in Go, this loop takes a break for its own, but leaves a continue to the one around it.
+            flow = match self.walk(dot, otherwise)? {
+                Flow::Break | Flow::Next => Flow::Next,
+                Flow::Continue => Flow::Continue,
+            };
         }
         self.variables.truncate(before);
-        Ok(())
+        Ok(flow)
     }
 
     /// Whether there was anything to iterate over.

@@ -15,7 +15,7 @@ pub(crate) use printf::printf;
 
 /// How deeply a value may be nested that is printed; one that holds itself has no end. Go stops at the end of its
 /// stack, and so of the program.
-const MAX_DEPTH: usize = 1_000_000;
+const MAX_DEPTH: usize = 100_000;
 
 /// What prints: the flags of the verb at hand, and where it goes.
 pub(crate) struct Printer<'b> {

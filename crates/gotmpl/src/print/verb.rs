@@ -41,10 +41,10 @@ impl Printer<'_> {
             }
             Value::Bool(_) => self.bad_verb(value, verb),
             Value::Int(_, number) => {
-                self.or_bad_verb(value, verb, |printer| printer.format.integer(printer.buffer, (*number).into(), verb))
+                self.or_bad_verb(value, verb, |printer| printer.format.integer(printer.buffer, (*number).into(), verb));
             }
             Value::Uint(_, number) => {
-                self.or_bad_verb(value, verb, |printer| printer.format.integer(printer.buffer, (*number).into(), verb))
+                self.or_bad_verb(value, verb, |printer| printer.format.integer(printer.buffer, (*number).into(), verb));
             }
             Value::Float(kind, number) => {
                 let size = if *kind == Floating::Float32 { Size::Single } else { Size::Double };
