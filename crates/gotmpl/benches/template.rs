@@ -1,5 +1,7 @@
 //! Templates like those of charts, against Go's own: parsing, and executing what is parsed.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 #[path = "../tests/judge/mod.rs"]
 #[allow(dead_code, reason = "only times are asked for")]
 mod judge;
@@ -100,7 +102,7 @@ fn questions() -> Vec<(&'static str, Question)> {
     ]
 }
 
-const LOOP: &str = r#"items:
+const LOOP: &str = r"items:
 {{- range $i, $item := .Values.items }}
 - name: {{ $item.name }}
   index: {{ $i }}
@@ -110,7 +112,7 @@ const LOOP: &str = r#"items:
   port: first
   {{- end }}
 {{- end }}
-"#;
+";
 
 const INCLUDE: &str = r#"{{- range .Values.items }}
 - {{ include "fullname" $ }}-{{ .name }}

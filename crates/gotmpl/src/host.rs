@@ -48,6 +48,11 @@ pub trait Host: Debug {
         Some(Field { value, any: false })
     }
 
+    /// Another value of the same named type, made of this one. Cutting and counting up to a value gives such.
+    fn like(&self, _value: &Value) -> Option<Value> {
+        None
+    }
+
     /// What its method `Error` or `String` answers, if it has one.
     fn text(&self) -> Option<Text> {
         None

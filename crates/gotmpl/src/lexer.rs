@@ -47,6 +47,11 @@ fn has_right_marker(text: &[u8]) -> bool {
     matches!(text, [space, b'-', ..] if is_space(*space))
 }
 
+/// Where the next action begins.
+fn find_left(text: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'{', text).find(|at| text.get(at + 1) == Some(&b'{'))
+}
+
 fn newlines(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).count()
 }
@@ -137,7 +142,7 @@ impl<'t> Lexer<'t> {
     /// Text up to an action, or up to the end. Comments are passed over.
     fn lex_text(&mut self) -> Token<'t> {
         loop {
-            let Some(ahead) = memmem::find(self.rest(), LEFT) else {
+            let Some(ahead) = find_left(self.rest()) else {
                 self.pos = self.input.len();
                 if self.pos == self.start {
                     return self.emit(Kind::Eof);

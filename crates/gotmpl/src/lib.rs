@@ -6,8 +6,7 @@
 //!
 //! - Delimiters cannot be changed, comments are not kept, and there is no iterating over channels and functions.
 //! - A percent sign in the name of a parsed text is shown as it is; Go takes it for a verb in its messages.
-//! - What is cut from, or counted up to, a value of a named type is of the type that it is made of.
-//! - A slice has no room behind its end: Go lets `slice` reach into it.
+//! - A slice has no room behind its end: Go lets `slice` reach into it. There is no nil `[]byte`, only an empty one.
 //! - Keys of different types in one map are ordered by type; Go orders them by where the types lie in memory.
 //! - A value that holds itself cannot be printed; in Go that ends the program.
 

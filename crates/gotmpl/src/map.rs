@@ -7,6 +7,9 @@ use crate::kind::Type;
 use crate::list::unravel;
 use crate::value::Value;
 
+/// Up to here it is faster to go through all entries: keys that differ mostly differ in length.
+const FEW: usize = 8;
+
 /// A map. It is shared: who changes it changes it for all who hold it.
 ///
 /// Entries are kept in the order in which Go prints and ranges over them.
@@ -57,11 +60,29 @@ impl Map {
         self.nil
     }
 
+    pub(crate) fn has_string_keys(&self) -> bool {
+        matches!(self.kind, Type::Map(Type::String, _))
+    }
+
+    /// Whether its values are of the type `interface {}`.
+    pub(crate) fn holds_any(&self) -> bool {
+        matches!(self.kind, Type::Map(_, Type::Any))
+    }
+
     /// The value of a key that is a string.
     pub fn get(&self, key: &[u8]) -> Option<Value> {
+        self.look(key, Value::clone)
+    }
+
+    /// What is made of the value of a key that is a string, without a clone of it.
+    pub(crate) fn look<R>(&self, key: &[u8], at: impl FnOnce(&Value) -> R) -> Option<R> {
         let entries = self.entries.borrow();
-        let at = entries.binary_search_by(|(candidate, _)| order_text(candidate, key)).ok()?;
-        Some(entries[at].1.clone())
+        let place = if entries.len() <= FEW {
+            entries.iter().position(|(candidate, _)| matches!(candidate, Value::String(text) if **text == *key))?
+        } else {
+            entries.binary_search_by(|(candidate, _)| order_text(candidate, key)).ok()?
+        };
+        Some(at(&entries[place].1))
     }
 
     /// The value of any key.

@@ -46,3 +46,9 @@ impl Operand {
         Self { boxed: false, ..self }
     }
 }
+
+impl AsRef<Value> for Operand {
+    fn as_ref(&self) -> &Value {
+        &self.value
+    }
+}

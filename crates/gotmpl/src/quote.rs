@@ -20,6 +20,14 @@ pub(crate) fn quote(text: &[u8]) -> String {
 pub(crate) fn quote_in(text: &[u8], charset: Charset) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if let Ok(text) = str::from_utf8(text)
+        && text.as_bytes().iter().all(plain)
+    {
+        quoted.push_str(text);
+        quoted.push('"');
+        return quoted;
+    }
     for rune in rune::all(text) {
         if rune.is_valid() {
             escape(&mut quoted, rune.char, '"', charset);

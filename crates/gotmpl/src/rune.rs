@@ -18,6 +18,9 @@ pub(crate) fn first(bytes: &[u8]) -> (char, usize) {
 
 /// The width of the last rune.
 pub(crate) fn last_width(bytes: &[u8]) -> usize {
+    if bytes.last().is_some_and(u8::is_ascii) {
+        return 1;
+    }
     let fits = |width: &usize| bytes.len() >= *width && first(&bytes[bytes.len() - width..]).1 == *width;
     (1..=4).rev().find(fits).unwrap_or(0)
 }

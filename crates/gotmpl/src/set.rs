@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 use crate::error::Error;
@@ -34,7 +35,29 @@ pub struct Set {
     functions: Rc<Functions>,
     missing_key: MissingKey,
     around: Option<Rc<Set>>,
-    templates: RefCell<HashMap<Text, Rc<Template>>>,
+    templates: RefCell<HashMap<Text, Rc<Template>, BuildHasherDefault<Quick>>>,
+}
+
+/// A hash for names that are few and not a stranger's to choose at will: FNV-1a.
+#[derive(Debug)]
+struct Quick(u64);
+
+impl Default for Quick {
+    fn default() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// A text that has been parsed: can be put into any set with the same functions.

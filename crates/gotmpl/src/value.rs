@@ -88,6 +88,7 @@ impl Value {
             Type::Float(floating) => Self::Float(floating, 0.0),
             Type::Complex => Self::Complex(0.0, 0.0),
             Type::String => Self::string(""),
+            Type::List(Type::Uint(Unsigned::Uint8)) => Self::Bytes("".into()),
             Type::List(_) => Self::List(Rc::new(List::nil(kind))),
             Type::Map(..) => Self::Map(Rc::new(Map::nil(kind))),
         }
@@ -163,6 +164,12 @@ impl Value {
             Self::Map(map) => map.is_nil(),
             _ => false,
         }
+    }
+}
+
+impl AsRef<Self> for Value {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every row of the case tables holds.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 mod rows;
 mod world;
 

@@ -1,5 +1,7 @@
 //! Templates nest as deeply as Go lets them, and end where Go ends them.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 #[allow(dead_code, unused_imports, reason = "there are no rows")]
 mod world;
 

@@ -1,5 +1,7 @@
 //! Go itself is asked again: for every row of the case tables, and for templates and values made up by chance.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 mod chance;
 mod judge;
 mod rows;
@@ -43,22 +45,15 @@ fn templates_that_are_damaged_are_refused_in_the_same_words() -> Result<()> {
 fn compare(make: impl Fn(&mut Chance) -> Question, one_of: usize) -> Result<()> {
     let cases = sample((0..CASES).collect(), TAKEN);
     let mut judge = Judge::start()?;
-    let (mut executed, mut wrong) = (0, Vec::new());
+    let mut executed = 0;
     for some in cases.chunks(AT_ONCE) {
         let questions: Vec<_> = some.iter().map(|case| make(&mut Chance::new(*case))).collect();
         for (question, theirs) in questions.iter().zip(judge.ask(&questions)?) {
-            let ours = question.ours();
+            assert_eq!(question.ours(), theirs, "{question:?}");
             executed += usize::from(!matches!(theirs, Answer::Refusal(_)));
-            if ours != theirs {
-                wrong.push(format!("{question:?}\n  Go:   {theirs:?}\n  ours: {ours:?}"));
-            }
-        }
-        if wrong.len() > 20 {
-            break;
         }
     }
     println!("executed {executed} of {}", cases.len());
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
     ensure!(executed * one_of > cases.len(), "only {executed} of {} were executed to the end", cases.len());
     Ok(())
 }

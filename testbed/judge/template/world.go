@@ -111,7 +111,7 @@ func functions(root *template.Template) template.FuncMap {
 		"label":  func(p *Point) string { return p.Label },
 		"left":   func(p Pair) any { return p.Left },
 		"until": func(n int) []int {
-			list := make([]int, n)
+			list := make([]int, max(n, 0))
 			for i := range list {
 				list[i] = i
 			}

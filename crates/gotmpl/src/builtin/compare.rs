@@ -1,30 +1,33 @@
 //! Comparisons.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
 use crate::error::Error;
 use crate::host::Shape;
 use crate::node::Builtin;
+use crate::operand::Operand;
 use crate::print::reflected;
 use crate::value::Value;
 
 /// The truth of a comparison: of the first with any of the others for `eq`, of two for all else.
-pub(super) fn compare(builtin: Builtin, values: &[Value]) -> Result<bool, Error> {
-    let [first, others @ ..] = values else { return Ok(false) };
+pub(super) fn compare(builtin: Builtin, operands: &[Operand]) -> Result<bool, Error> {
+    let [first, others @ ..] = operands else { return Ok(false) };
+    let first = &first.value;
     match (builtin, others) {
-        (Builtin::Eq, _) => equal(first, others),
-        (Builtin::Ne, _) => Ok(!equal(first, others)?),
-        (Builtin::Lt, [other, ..]) => less(first, other),
-        (Builtin::Le, [other, ..]) => less_or_equal(first, other),
-        (Builtin::Gt, [other, ..]) => Ok(!less_or_equal(first, other)?),
-        (_, [other, ..]) => Ok(!less(first, other)?),
+        (Builtin::Eq, _) => equal(first, others.iter().map(|other| &other.value)),
+        (Builtin::Ne, _) => Ok(!equal(first, others.iter().map(|other| &other.value))?),
+        (Builtin::Lt, [other, ..]) => less(first, &other.value),
+        (Builtin::Le, [other, ..]) => less_or_equal(first, &other.value),
+        (Builtin::Gt, [other, ..]) => Ok(!less_or_equal(first, &other.value)?),
+        (_, [other, ..]) => Ok(!less(first, &other.value)?),
         (_, []) => Ok(false),
     }
 }
 
 fn less_or_equal(one: &Value, other: &Value) -> Result<bool, Error> {
-    Ok(less(one, other)? || equal(one, std::slice::from_ref(other))?)
+    Ok(less(one, other)? || equal(one, [other])?)
 }
 
 /// The kinds that can be compared with their like.
@@ -60,13 +63,12 @@ fn order_mixed(signed: i64, unsigned: u64) -> Ordering {
     u64::try_from(signed).map_or(Ordering::Less, |signed| signed.cmp(&unsigned))
 }
 
-fn equal(first: &Value, others: &[Value]) -> Result<bool, Error> {
-    if others.is_empty() {
-        return Err(Error::new("missing argument for comparison"));
-    }
-    let bare = first.underlying();
+fn equal<'v>(first: &Value, others: impl IntoIterator<Item = &'v Value>) -> Result<bool, Error> {
+    let bare = bare(first);
+    let mut compared = false;
     for other in others {
-        let truth = match (&bare, &other.underlying()) {
+        compared = true;
+        let truth = match (&*bare, &*self::bare(other)) {
             (Value::Bool(one), Value::Bool(other)) => one == other,
             (Value::Int(_, one), Value::Int(_, other)) => one == other,
             (Value::Uint(_, one), Value::Uint(_, other)) => one == other,
@@ -86,7 +88,12 @@ fn equal(first: &Value, others: &[Value]) -> Result<bool, Error> {
             return Ok(true);
         }
     }
-    Ok(false)
+    if compared { Ok(false) } else { Err(Error::new("missing argument for comparison")) }
+}
+
+/// What a value is made of.
+fn bare(value: &Value) -> Cow<'_, Value> {
+    if let Value::Host(_) = value { Cow::Owned(value.underlying()) } else { Cow::Borrowed(value) }
 }
 
 /// Whether two values that are of no basic kind are the same.
@@ -103,11 +110,10 @@ fn equal_objects(one: &Value, other: &Value) -> Result<bool, Error> {
     match (one, other) {
         (Value::Host(one), Value::Host(same)) if rank == Rank::Pointer => Ok(Rc::ptr_eq(one, same)),
         (Value::Host(one), Value::Host(same)) if rank == Rank::Struct => match (one.shape(), same.shape()) {
-            (Shape::Struct(fields), Shape::Struct(others)) if one.type_name() == same.type_name() => {
-                fields.iter().zip(&others).try_fold(true, |same, ((_, field), (_, other))| {
-                    Ok(same && equal(field, std::slice::from_ref(other))?)
-                })
-            }
+            (Shape::Struct(fields), Shape::Struct(others)) if one.type_name() == same.type_name() => fields
+                .iter()
+                .zip(&others)
+                .try_fold(true, |same, ((_, field), (_, other))| Ok(same && equal(field, [other])?)),
             _ => Ok(false),
         },
         _ => {
@@ -143,11 +149,11 @@ fn rank(value: &Value) -> Rank {
 }
 
 fn less(one: &Value, other: &Value) -> Result<bool, Error> {
-    let (bare, other_bare) = (one.underlying(), other.underlying());
+    let (bare, other_bare) = (bare(one), bare(other));
     let invalid = || Error::new("invalid type for comparison");
     basic(&bare).ok_or_else(invalid)?;
     basic(&other_bare).ok_or_else(invalid)?;
-    Ok(match (&bare, &other_bare) {
+    Ok(match (&*bare, &*other_bare) {
         (Value::Int(_, one), Value::Int(_, other)) => one < other,
         (Value::Uint(_, one), Value::Uint(_, other)) => one < other,
         (Value::Int(_, one), Value::Uint(_, other)) => order_mixed(*one, *other).is_lt(),

@@ -22,24 +22,25 @@ pub(super) fn index(operands: &[Operand]) -> Result<Operand, Error> {
     for index in indexes {
         item = match &item.value {
             Value::Nil => return Err(Error::new("index of nil pointer")),
-            value @ Value::Host(_) => step(&value.underlying(), &index.value)?,
-            value => step(value, &index.value)?,
+            value @ Value::Host(_) => step(&value.underlying(), value, &index.value)?,
+            value => step(value, value, &index.value)?,
         };
     }
     Ok(item)
 }
 
-fn step(item: &Value, index: &Value) -> Result<Operand, Error> {
+/// One index of an item, which messages show as a whole.
+fn step(item: &Value, whole: &Value, index: &Value) -> Result<Operand, Error> {
     match item {
         Value::List(list) => {
             let at = place(index, list.len())?;
             let item = list.items().get(at).ok_or_else(|| Error::new("reflect: slice index out of range"))?;
-            Ok(Operand::boxed(item.clone(), list.item_kind() == Type::Any))
+            Ok(Operand::boxed(item.clone(), matches!(list.item_kind(), Type::Any)))
         }
         Value::Bytes(bytes) => byte(bytes, index, "reflect: slice index out of range"),
         Value::String(bytes) => byte(bytes, index, "reflect: string index out of range"),
         Value::Map(map) => entry(map, index),
-        other => Err(Error::new(format!("can't index item of type {}", pointed_to(other)))),
+        _ => Err(Error::new(format!("can't index item of type {}", pointed_to(whole)))),
     }
 }
 
@@ -59,7 +60,7 @@ fn byte(bytes: &[u8], index: &Value, beyond: &str) -> Result<Operand, Error> {
 }
 
 fn entry(map: &Map, index: &Value) -> Result<Operand, Error> {
-    let any = map.value_kind() == Type::Any;
+    let any = map.holds_any();
     let key = prepare(index, map.key_kind()).map_err(Error::new)?;
     if let Value::List(_) | Value::Map(_) | Value::Bytes(_) | Value::Func(_) = key {
         return Err(Error::new(format!("runtime error: hash of unhashable type {}", key.type_name())));
@@ -83,8 +84,8 @@ fn place(index: &Value, limit: usize) -> Result<usize, Error> {
 
 /// `slice x 1 2` is x[1:2].
 pub(super) fn slice(operands: &[Operand]) -> Result<Value, Error> {
-    let [item, indexes @ ..] = operands else { return Ok(Value::Nil) };
-    let item = item.value.underlying();
+    let [whole, indexes @ ..] = operands else { return Ok(Value::Nil) };
+    let item = whole.value.underlying();
     if let Value::Nil = item {
         return Err(Error::new("slice of untyped nil"));
     }
@@ -95,7 +96,7 @@ pub(super) fn slice(operands: &[Operand]) -> Result<Value, Error> {
         Value::String(_) if indexes.len() == 3 => return Err(Error::new("cannot 3-index slice a string")),
         Value::String(bytes) | Value::Bytes(bytes) => bytes.len(),
         Value::List(list) => list.len(),
-        other => return Err(Error::new(format!("can't slice item of type {}", pointed_to(other)))),
+        _ => return Err(Error::new(format!("can't slice item of type {}", pointed_to(&whole.value)))),
     };
     let mut bounds = [0, length, length];
     for (bound, index) in bounds.iter_mut().zip(indexes) {
@@ -111,12 +112,16 @@ pub(super) fn slice(operands: &[Operand]) -> Result<Value, Error> {
         }
     }
     let range = bounds[0]..bounds[1];
-    Ok(match item {
+    let part = match item {
         Value::String(text) => Value::String(Text::from(&text[range])),
         Value::Bytes(bytes) => Value::Bytes(Text::from(&bytes[range])),
         Value::List(list) if list.is_nil() => Value::List(list),
         Value::List(list) => Value::List(Rc::new(List::of(list.kind(), list.items()[range].to_vec()))),
         other => other,
+    };
+    Ok(match &whole.value {
+        Value::Host(host) => host.like(&part).unwrap_or(part),
+        _ => part,
     })
 }
 

@@ -4,6 +4,8 @@ mod compare;
 mod escape;
 mod index;
 
+use smallvec::SmallVec;
+
 use crate::error::Error;
 use crate::exec::{assignable, wrapped, wrapped_unsigned};
 use crate::kind::Type;
@@ -30,25 +32,31 @@ pub(crate) fn arity(builtin: Builtin) -> (usize, bool) {
     }
 }
 
+/// The arguments of a call: few enough to be kept on the stack.
+pub(crate) type Operands = SmallVec<[Operand; 8]>;
+
+fn values(operands: &[Operand]) -> SmallVec<[Value; 8]> {
+    operands.iter().map(|operand| operand.value.clone()).collect()
+}
+
 /// What a function makes of its arguments, of which there are enough.
-pub(crate) fn apply(builtin: Builtin, operands: Vec<Operand>) -> Result<Operand, Error> {
-    let values = |operands: Vec<Operand>| operands.into_iter().map(|operand| operand.value).collect::<Vec<_>>();
+pub(crate) fn apply(builtin: Builtin, operands: &[Operand]) -> Result<Operand, Error> {
     let text = |text: Result<Text, print::TooDeep>| Ok(Operand::plain(Value::String(text?)));
     match builtin {
-        Builtin::Index => index::index(&operands),
-        Builtin::Slice => index::slice(&operands).map(Operand::plain),
+        Builtin::Index => index::index(operands),
+        Builtin::Slice => index::slice(operands).map(Operand::plain),
         Builtin::Len => index::len(&operands[0]).map(Operand::plain),
         Builtin::Not => Ok(Operand::plain(Value::Bool(!operands[0].value.is_true()))),
         Builtin::Eq | Builtin::Ne | Builtin::Lt | Builtin::Le | Builtin::Gt | Builtin::Ge => {
-            compare::compare(builtin, &values(operands)).map(|truth| Operand::plain(Value::Bool(truth)))
+            compare::compare(builtin, operands).map(|truth| Operand::plain(Value::Bool(truth)))
         }
-        Builtin::Print => text(print::printed(|buffer| print::print(buffer, &values(operands)))),
-        Builtin::Println => text(print::printed(|buffer| print::println(buffer, &values(operands)))),
+        Builtin::Print => text(print::printed(|buffer| print::print(buffer, operands))),
+        Builtin::Println => text(print::printed(|buffer| print::println(buffer, operands))),
         Builtin::Printf => {
-            let mut values = values(operands);
-            let arguments = values.split_off(1);
-            let Some(Value::String(format)) = values.pop() else { return Ok(Operand::NONE) };
-            text(print::printed(|buffer| print::printf(buffer, &format, &arguments)))
+            let [Operand { value: Value::String(format), .. }, arguments @ ..] = operands else {
+                return Ok(Operand::NONE);
+            };
+            text(print::printed(|buffer| print::printf(buffer, format, arguments)))
         }
         Builtin::Html => text(escape::printed(&values(operands)).map(|text| escape::html(&text))),
         Builtin::Js => text(escape::printed(&values(operands)).map(|text| escape::js(&text))),

@@ -22,7 +22,7 @@ impl Exec<'_> {
 
     /// An argument for a parameter of a type.
     pub(super) fn argument(&mut self, dot: &Operand, kind: Type, id: Id) -> Result<Value, Error> {
-        if kind == Type::Any {
+        if matches!(kind, Type::Any) {
             return Ok(self.any_argument(dot, id)?.value);
         }
         self.node = id;
@@ -86,7 +86,7 @@ impl Exec<'_> {
 
     /// A value, if it may be assigned to a type.
     pub(super) fn fitting(&self, operand: Operand, kind: Type) -> Result<Value, Error> {
-        if kind == Type::Any {
+        if matches!(kind, Type::Any) {
             return Ok(operand.value);
         }
         if operand.is_none() {
@@ -107,7 +107,7 @@ impl Exec<'_> {
 /// The value as one of that type. A named type may stand for the type that it is made of, and a pointer for what it
 /// points to.
 pub(crate) fn assignable(value: &Value, kind: Type) -> Option<Value> {
-    if kind == Type::Any || value.kind() == Some(kind) {
+    if matches!((kind, value), (Type::Any, _) | (Type::String, Value::String(_))) || value.kind() == Some(kind) {
         return Some(value.clone());
     }
     match (value, kind) {

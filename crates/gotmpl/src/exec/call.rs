@@ -1,7 +1,9 @@
 //! Calls of functions and methods.
 
+use smallvec::SmallVec;
+
 use super::Exec;
-use crate::builtin;
+use crate::builtin::{self, Operands};
 use crate::error::Error;
 use crate::function::{Function, Signature};
 use crate::kind::Type;
@@ -10,6 +12,7 @@ use crate::operand::Operand;
 use crate::set::Context;
 use crate::stack;
 use crate::text::Text;
+use crate::value::Value;
 
 /// The arguments of a call: words after the first one, and what comes through the pipe.
 #[derive(Default)]
@@ -64,7 +67,7 @@ impl<'e> Exec<'e> {
         let signature = function.signature();
         let fixed = signature.params.len() - usize::from(signature.variadic);
         self.check_count(name, fixed, signature.variadic, &arguments)?;
-        let mut values = Vec::with_capacity(arguments.count());
+        let mut values: SmallVec<[Value; 8]> = SmallVec::new();
         for (place, word) in arguments.words.iter().enumerate() {
             values.push(self.argument(dot, param(signature, place), *word)?);
         }
@@ -73,7 +76,7 @@ impl<'e> Exec<'e> {
         }
         let result = stack::enough(|| function.call(&Context::new(self.set), &values));
         self.node = match result {
-            Ok(value) => return Ok(Operand::boxed(value, signature.result == Type::Any)),
+            Ok(value) => return Ok(Operand::boxed(value, matches!(signature.result, Type::Any))),
             Err(_) => id,
         };
         result.map(Operand::plain).map_err(|cause| self.calling(name, cause))
@@ -84,15 +87,16 @@ impl<'e> Exec<'e> {
     }
 
     fn check_count(&self, name: &Text, fixed: usize, variadic: bool, arguments: &Arguments<'_>) -> Result<(), Error> {
-        let (name, count) = (name.to_str(), arguments.count());
-        if variadic && count < fixed {
-            let words = arguments.words.len();
-            return self.fail(format!("wrong number of args for {name}: want at least {fixed} got {words}"));
+        let (count, words) = (arguments.count(), arguments.words.len());
+        match variadic {
+            true if count < fixed => {
+                self.fail(format!("wrong number of args for {}: want at least {fixed} got {words}", name.to_str()))
+            }
+            false if count != fixed => {
+                self.fail(format!("wrong number of args for {}: want {fixed} got {count}", name.to_str()))
+            }
+            _ => Ok(()),
         }
-        if !variadic && count != fixed {
-            return self.fail(format!("wrong number of args for {name}: want {fixed} got {count}"));
-        }
-        Ok(())
     }
 
     fn call_builtin(
@@ -108,33 +112,58 @@ impl<'e> Exec<'e> {
         if let Builtin::And | Builtin::Or = builtin {
             return self.short_circuit(dot, builtin == Builtin::Or, arguments);
         }
-        let callee = match (builtin, arguments.words.first(), &arguments.last) {
-            (Builtin::Call, Some(word), _) => self.source.show(*word),
-            (Builtin::Call, None, Some(last)) => builtin::callee_name(&last.value),
-            _ => String::new(),
-        };
-        let mut operands = Vec::with_capacity(arguments.count());
-        for word in arguments.words {
-            operands.push(match (builtin, operands.len()) {
-                (Builtin::Printf, 0) => Operand::plain(self.argument(dot, Type::String, *word)?),
-                _ => self.any_argument(dot, *word)?,
-            });
-        }
-        if let Some(last) = arguments.last {
-            operands.push(match (builtin, operands.len()) {
-                (Builtin::Printf, 0) => Operand::plain(self.fitting(last, Type::String)?),
-                _ => last,
-            });
-        }
-        let set = self.set;
-        let result = match builtin {
-            Builtin::Call => stack::enough(|| builtin::call(&Context::new(set), &callee, &operands)),
-            _ => builtin::apply(builtin, operands),
+        let result = match (builtin, arguments.words, &arguments.last) {
+            (Builtin::Call, ..) => {
+                let (set, callee) = (self.set, self.callee_name(&arguments));
+                let operands = self.operands(dot, None, arguments)?;
+                stack::enough(|| builtin::call(&Context::new(set), &callee, &operands))
+            }
+            (Builtin::Printf, ..) => {
+                let operands = self.operands(dot, Some(Type::String), arguments)?;
+                builtin::apply(builtin, &operands)
+            }
+            // Most calls are of these two kinds: a list of arguments would cost as much as they do.
+            (_, [one], None) => builtin::apply(builtin, &[self.any_argument(dot, *one)?]),
+            (_, [one, other], None) => {
+                let operands = [self.any_argument(dot, *one)?, self.any_argument(dot, *other)?];
+                builtin::apply(builtin, &operands)
+            }
+            _ => {
+                let operands = self.operands(dot, None, arguments)?;
+                builtin::apply(builtin, &operands)
+            }
         };
         result.map_err(|cause| {
             self.node = id;
             self.calling(name, cause)
         })
+    }
+
+    /// How messages name the function that `call` gets.
+    fn callee_name(&self, arguments: &Arguments<'_>) -> String {
+        match (arguments.words.first(), &arguments.last) {
+            (Some(word), _) => self.source.show(*word),
+            (None, Some(last)) => builtin::callee_name(&last.value),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// All arguments, of which the first may have to be of a type.
+    fn operands(&mut self, dot: &Operand, first: Option<Type>, arguments: Arguments<'e>) -> Result<Operands, Error> {
+        let mut operands = Operands::new();
+        for word in arguments.words {
+            operands.push(match first {
+                Some(kind) if operands.is_empty() => Operand::plain(self.argument(dot, kind, *word)?),
+                _ => self.any_argument(dot, *word)?,
+            });
+        }
+        if let Some(last) = arguments.last {
+            operands.push(match first {
+                Some(kind) if operands.is_empty() => Operand::plain(self.fitting(last, kind)?),
+                _ => last,
+            });
+        }
+        Ok(operands)
     }
 
     /// `and` and `or` evaluate no more than they have to.

@@ -13,12 +13,57 @@ use crate::stack;
 use crate::text::Text;
 use crate::value::Value;
 
+/// What is made of a field of a field, and of whether its type is `interface {}`; without a clone of anything. None
+/// where it is not as simple as that.
+fn reach<R>(value: &Value, fields: &[Text], then: impl FnOnce(&Value, bool) -> R) -> Option<R> {
+    let (Value::Map(map), [first, rest @ ..]) = (value, fields) else { return None };
+    if !map.has_string_keys() {
+        return None;
+    }
+    map.look(first, |value| match rest {
+        [] => Some(then(value, map.holds_any())),
+        rest => reach(value, rest, then),
+    })?
+}
+
 impl<'e> Exec<'e> {
+    /// What is made of the value of a pipeline that is nothing but a field or a variable, without a clone of it. None
+    /// where it is not as simple as that.
+    pub(super) fn glance<R>(
+        &mut self,
+        dot: &Operand,
+        pipe: Id,
+        then: impl FnOnce(&mut Self, &Value) -> R,
+    ) -> Option<R> {
+        let source = self.source;
+        let Node::Pipe { variables, commands, .. } = source.node(pipe) else { return None };
+        let ([command], []) = (&**commands, &**variables) else { return None };
+        let Node::Command(words) = source.node(*command) else { return None };
+        match (&**words, source.node(words[0])) {
+            ([_], Node::Field(fields)) => reach(&dot.value, fields, |value, _| then(self, value)),
+            ([_], Node::Variable(name, fields)) => {
+                let variable = self.variables[self.base..].iter().rev().find(|(other, _)| other == name)?;
+                // It shares what it holds.
+                let value = variable.1.value.clone();
+                if fields.is_empty() {
+                    Some(then(self, &value))
+                } else {
+                    reach(&value, fields, |value, _| then(self, value))
+                }
+            }
+            ([_], Node::Dot) => Some(then(self, &dot.value)),
+            _ => None,
+        }
+    }
+
     /// The value of a pipeline. Variables that it declares stay until what is around it ends.
     pub(super) fn pipeline(&mut self, dot: &Operand, id: Id) -> Result<Operand, Error> {
         self.node = id;
         let source = self.source;
         let Node::Pipe { assigns, variables, commands } = source.node(id) else { return Ok(Operand::NONE) };
+        if let ([command], []) = (&**commands, &**variables) {
+            return Ok(self.command(dot, *command, None)?.unboxed());
+        }
         let mut value = None;
         for command in commands {
             value = Some(self.command(dot, *command, value)?.unboxed());
@@ -127,6 +172,11 @@ impl<'e> Exec<'e> {
         fields: &'e [Text],
         arguments: Arguments<'e>,
     ) -> Result<Operand, Error> {
+        if !arguments.any()
+            && let Some(found) = reach(&receiver.value, fields, |value, any| Operand::boxed(value.clone(), any))
+        {
+            return Ok(found);
+        }
         let Some((last, before)) = fields.split_last() else { return Ok(receiver.clone()) };
         let Some((first, between)) = before.split_first() else {
             return self.field(dot, last, id, arguments, receiver);
@@ -185,7 +235,7 @@ impl<'e> Exec<'e> {
         if arguments.any() {
             return self.fail(format!("{} is not a method but has arguments", name.to_str()));
         }
-        let any = map.value_kind() == Type::Any;
+        let any = map.holds_any();
         match (map.get(name), self.set.missing_key()) {
             (Some(value), _) => Ok(Operand::boxed(value, any)),
             (None, MissingKey::Default) => Ok(Operand::NONE),

@@ -26,8 +26,8 @@ const MAX_DEPTH: usize = 100_000;
 
 /// What a template makes of a value.
 pub(crate) fn execute(set: &Rc<Set>, template: &Template, data: &Value) -> Result<Text, Error> {
-    let mut output = Vec::new();
-    let mut variables = Vec::with_capacity(16);
+    let mut output = Vec::with_capacity(256);
+    let mut variables = Vec::with_capacity(8);
     let dot = Operand::plain(data.clone());
     Exec::new(set, template, &mut output, &mut variables, &dot, 0).walk(&dot, template.root)?;
     Ok(output.into())
@@ -113,13 +113,7 @@ impl<'e> Exec<'e> {
                 });
             }
             Node::Text { end } => self.output.extend_from_slice(&source.text[source.nodes[id].pos..*end]),
-            Node::Action(pipe) => {
-                let value = self.pipeline(dot, *pipe)?;
-                // What declares variables prints nothing.
-                if !matches!(source.node(*pipe), Node::Pipe { variables, .. } if !variables.is_empty()) {
-                    self.print(id, &value)?;
-                }
-            }
+            Node::Action(pipe) => self.walk_action(dot, id, *pipe)?,
             Node::If(branch) => return self.walk_branch(dot, branch, false),
             Node::With(branch) => return self.walk_branch(dot, branch, true),
             Node::Range(branch) => return self.walk_range(dot, id, branch),
@@ -131,11 +125,29 @@ impl<'e> Exec<'e> {
         Ok(Flow::Next)
     }
 
+    fn walk_action(&mut self, dot: &Operand, id: Id, pipe: Id) -> Result<(), Error> {
+        if let Some(printed) = self.glance(dot, pipe, |exec, value| exec.print(id, value)) {
+            return printed;
+        }
+        let value = self.pipeline(dot, pipe)?.value;
+        // What declares variables prints nothing.
+        match self.source.node(pipe) {
+            Node::Pipe { variables, .. } if !variables.is_empty() => Ok(()),
+            _ => self.print(id, &value),
+        }
+    }
+
     /// `{{if}}` and `{{with}}`, of which the latter gives its body another dot.
     fn walk_branch(&mut self, dot: &Operand, branch: &Branch, with: bool) -> Result<Flow, Error> {
         let mark = self.variables.len();
-        let value = self.pipeline(dot, branch.pipe)?;
-        let flow = match (value.value.is_true(), branch.otherwise) {
+        let simple = if with { None } else { self.glance(dot, branch.pipe, |_, value| value.is_true()) };
+        let (truth, value) = if let Some(truth) = simple {
+            (truth, Operand::NONE)
+        } else {
+            let value = self.pipeline(dot, branch.pipe)?;
+            (value.value.is_true(), value)
+        };
+        let flow = match (truth, branch.otherwise) {
             (true, _) => self.walk(if with { &value } else { dot }, branch.list)?,
             (false, Some(otherwise)) => self.walk(dot, otherwise)?,
             (false, None) => Flow::Next,
@@ -159,17 +171,18 @@ impl<'e> Exec<'e> {
         Ok(())
     }
 
-    fn print(&mut self, id: Id, value: &Operand) -> Result<(), Error> {
+    fn print(&mut self, id: Id, value: &Value) -> Result<(), Error> {
         self.node = id;
-        match &value.value {
+        match value {
             Value::Nil => self.output.extend_from_slice(b"<no value>"),
-            Value::String(text) => self.output.extend_from_slice(text),
             Value::Func(_) => {
                 let shown = self.source.show(id);
                 return self.fail(format!("can't print {shown} of type {}", value.type_name()));
             }
-            value => print::print_one(self.output, value)
-                .map_err(|problem| self.error(Error::from(problem).to_string(), None))?,
+            value => {
+                let printed = print::print_one(self.output, value);
+                printed.map_err(|problem| self.error(Error::from(problem).to_string(), None))?;
+            }
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Exec<'_> {
                 self.each(turns, 0..*count, |turn| (Operand::NONE, Operand::plain(Value::Uint(*kind, turn))))
             }
             Value::List(list) => {
-                let any = list.item_kind() == Type::Any;
+                let any = matches!(list.item_kind(), Type::Any);
                 self.each(turns, (0..).zip(list.items()), |(place, item)| {
                     (Operand::plain(Value::int(place)), Operand::boxed(item.clone(), any))
                 })
@@ -64,11 +64,18 @@ impl Exec<'_> {
                 (Operand::plain(Value::int(place)), Operand::plain(byte))
             }),
             Value::Map(map) => {
-                let (any_key, any) = (map.key_kind() == Type::Any, map.value_kind() == Type::Any);
+                let (any_key, any) = (matches!(map.key_kind(), Type::Any), map.holds_any());
                 self.each(turns, map.entries(), |(key, item)| (Operand::boxed(key, any_key), Operand::boxed(item, any)))
             }
-            Value::Host(_) => match value.underlying() {
+            Value::Host(host) => match value.underlying() {
                 Value::Host(_) => self.cannot_iterate(value),
+                Value::Int(kind, count) => {
+                    self.one_variable(turns, value)?;
+                    self.each(turns, 0..count, |turn| {
+                        let turn = Value::Int(kind, turn);
+                        (Operand::NONE, Operand::plain(host.like(&turn).unwrap_or(turn)))
+                    })
+                }
                 underlying => self.iterate(turns, &underlying),
             },
             _ => self.cannot_iterate(value),

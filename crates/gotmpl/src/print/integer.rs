@@ -1,5 +1,9 @@
 //! Integers and characters.
 
+use std::io::Write;
+
+use smallvec::SmallVec;
+
 use super::format::{Format, LOWER, UPPER};
 use crate::quote;
 use crate::rune;
@@ -66,7 +70,7 @@ impl Format {
             _ => 0,
         };
         // From right to left.
-        let mut reversed = Vec::with_capacity(24);
+        let mut reversed: SmallVec<[u8; 64]> = SmallVec::new();
         let mut rest = number.magnitude;
         loop {
             reversed.push(digits[usize::try_from(rest % base).unwrap_or(0)]);
@@ -78,14 +82,14 @@ impl Format {
         reversed.resize(reversed.len().max(wanted), b'0');
         if self.sharp {
             match base {
-                2 => reversed.extend(b"b0"),
+                2 => reversed.extend(*b"b0"),
                 8 if reversed.last() != Some(&b'0') => reversed.push(b'0'),
                 16 => reversed.extend([digits[16], b'0']),
                 _ => {}
             }
         }
         if verb == 'O' {
-            reversed.extend(b"o0");
+            reversed.extend(*b"o0");
         }
         match (number.negative, self.plus, self.space) {
             (true, ..) => reversed.push(b'-'),
@@ -112,6 +116,12 @@ impl Format {
         }
         self.pad_with_spaces(buffer, &text);
     }
+}
+
+/// An integer without any format.
+pub(super) fn decimal(buffer: &mut Vec<u8>, number: i64) {
+    let written = write!(buffer, "{number}");
+    debug_assert!(written.is_ok(), "a vector takes everything");
 }
 
 fn rune_of(bits: u64) -> char {

@@ -50,10 +50,11 @@ impl From<TooDeep> for crate::error::Error {
 }
 
 /// `fmt.Sprint`: with spaces between values of which neither is a string.
-pub(crate) fn print(buffer: &mut Vec<u8>, values: &[Value]) -> Result<(), TooDeep> {
+pub(crate) fn print(buffer: &mut Vec<u8>, values: &[impl AsRef<Value>]) -> Result<(), TooDeep> {
     let mut printer = Printer::new(buffer);
     let mut after_string = true;
     for value in values {
+        let value = value.as_ref();
         let is_string = match value {
             Value::Host(_) => matches!(value.underlying(), Value::String(_)),
             value => matches!(value, Value::String(_)),
@@ -68,13 +69,13 @@ pub(crate) fn print(buffer: &mut Vec<u8>, values: &[Value]) -> Result<(), TooDee
 }
 
 /// `fmt.Sprintln`: with spaces between all values, and a newline.
-pub(crate) fn println(buffer: &mut Vec<u8>, values: &[Value]) -> Result<(), TooDeep> {
+pub(crate) fn println(buffer: &mut Vec<u8>, values: &[impl AsRef<Value>]) -> Result<(), TooDeep> {
     let mut printer = Printer::new(buffer);
     for (place, value) in values.iter().enumerate() {
         if place > 0 {
             printer.buffer.push(b' ');
         }
-        printer.print_argument(value, 'v');
+        printer.print_argument(value.as_ref(), 'v');
     }
     printer.buffer.push(b'\n');
     printer.finish()
@@ -82,10 +83,15 @@ pub(crate) fn println(buffer: &mut Vec<u8>, values: &[Value]) -> Result<(), TooD
 
 /// One value as an action prints it: a pointer as what it points to.
 pub(crate) fn print_one(buffer: &mut Vec<u8>, value: &Value) -> Result<(), TooDeep> {
-    if let Value::String(text) = value {
-        buffer.extend_from_slice(text);
-        return Ok(());
+    match value {
+        Value::String(text) => buffer.extend_from_slice(text),
+        Value::Int(_, number) => integer::decimal(buffer, *number),
+        value => return print_other(buffer, value),
     }
+    Ok(())
+}
+
+fn print_other(buffer: &mut Vec<u8>, value: &Value) -> Result<(), TooDeep> {
     let mut printer = Printer::new(buffer);
     match pointed_to(value) {
         Some((host, fields)) if host.text().is_none() => printer.print_struct(host, &fields, 'v', 0),
@@ -126,7 +132,7 @@ pub(crate) fn reflected(value: &Value, verb: char) -> String {
 
 /// What is printed, as a value.
 pub(crate) fn printed(print: impl FnOnce(&mut Vec<u8>) -> Result<(), TooDeep>) -> Result<Text, TooDeep> {
-    let mut buffer = Vec::new();
+    let mut buffer = Vec::with_capacity(64);
     print(&mut buffer)?;
     Ok(buffer.into())
 }

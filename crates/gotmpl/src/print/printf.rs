@@ -6,7 +6,7 @@ use crate::rune;
 use crate::value::Value;
 
 /// `fmt.Sprintf`.
-pub(crate) fn printf(buffer: &mut Vec<u8>, format: &[u8], arguments: &[Value]) -> Result<(), TooDeep> {
+pub(crate) fn printf(buffer: &mut Vec<u8>, format: &[u8], arguments: &[impl AsRef<Value>]) -> Result<(), TooDeep> {
     let mut printer = Printer::new(buffer);
     Reader { format, at: 0, arguments, argument: 0, reordered: false, good_index: true }.print(&mut printer);
     printer.finish()
@@ -16,10 +16,10 @@ pub(crate) fn printf(buffer: &mut Vec<u8>, format: &[u8], arguments: &[Value]) -
 const LARGEST: i64 = 1_000_000;
 
 /// How far a format string and its arguments have been read.
-struct Reader<'a> {
+struct Reader<'a, V> {
     format: &'a [u8],
     at: usize,
-    arguments: &'a [Value],
+    arguments: &'a [V],
     argument: usize,
     /// Arguments were named by their number: none is missed when it was not printed.
     reordered: bool,
@@ -27,7 +27,7 @@ struct Reader<'a> {
     good_index: bool,
 }
 
-impl Reader<'_> {
+impl<V: AsRef<Value>> Reader<'_, V> {
     fn peek(&self) -> Option<u8> {
         self.format.get(self.at).copied()
     }
@@ -52,8 +52,8 @@ impl Reader<'_> {
 
     fn print_verb(&mut self, printer: &mut Printer<'_>) {
         self.read_flags(printer);
-        let after_index = self.read_width_and_precision(printer);
-        if !after_index {
+        // Mostly there is nothing between the flags and the verb.
+        if !self.peek().is_some_and(|byte| byte.is_ascii_alphabetic()) && !self.read_width_and_precision(printer) {
             self.read_index();
         }
         let (verb, width) = rune::first(self.format.get(self.at..).unwrap_or_default());
@@ -76,7 +76,7 @@ impl Reader<'_> {
                         Format { sharp_v: sharp, sharp: false, plus_v: plus, plus: false, ..printer.format };
                 }
                 self.argument += 1;
-                return printer.print_argument(&self.arguments[self.argument - 1], verb);
+                return printer.print_argument(self.arguments[self.argument - 1].as_ref(), verb);
             }
         };
         printer.buffer.extend_from_slice(b"%!");
@@ -150,7 +150,7 @@ impl Reader<'_> {
     fn take_integer(&mut self) -> Option<i64> {
         let value = self.arguments.get(self.argument)?;
         self.argument += 1;
-        let number = match value.underlying() {
+        let number = match value.as_ref().underlying() {
             Value::Int(_, number) => number,
             Value::Uint(_, number) => i64::try_from(number).ok()?,
             _ => return None,
@@ -184,7 +184,7 @@ impl Reader<'_> {
     fn print_extra(&self, printer: &mut Printer<'_>) {
         printer.format = Format::default();
         printer.buffer.extend_from_slice(b"%!(EXTRA ");
-        for (place, value) in self.arguments[self.argument..].iter().enumerate() {
+        for (place, value) in self.arguments[self.argument..].iter().map(AsRef::as_ref).enumerate() {
             if place > 0 {
                 printer.buffer.extend_from_slice(b", ");
             }

@@ -61,7 +61,7 @@ impl Chance {
         self.calls = false;
         if self.one_in(4) {
             let (name, body) = (self.one_of(&["d", "one", "e"]), self.body(2));
-            text += &format!("{{{{define \"{name}\"}}}}{body}{{{{end}}}}");
+            text = format!("{text}{{{{define \"{name}\"}}}}{body}{{{{end}}}}");
         }
         let data = self.value(3);
         Question {
@@ -274,7 +274,7 @@ impl Chance {
 
     fn field(&mut self) -> String {
         let more = if self.one_in(8) { self.below(3) } else { 0 };
-        (0..=more).map(|_| format!(".{}", self.one_of(FIELDS))).collect()
+        (0..=more).flat_map(|_| [".", self.one_of(FIELDS)]).collect()
     }
 
     fn operand(&mut self, depth: usize) -> String {
@@ -284,15 +284,13 @@ impl Chance {
             5 => self.variable().to_owned(),
             6 if self.one_in(3) => format!("{}{}", self.variable(), self.field()),
             6 => format!("${}", self.field()),
-            7 | 8 => self.one_of(WORDS).to_owned(),
             9 | 10 => self.one_of(NUMBERS).to_owned(),
             11 => self.one_of(&["true", "false"]).to_owned(),
             12 if self.one_in(5) => self.one_of(&["nil", "null", "'a'"]).to_owned(),
-            12 => self.one_of(WORDS).to_owned(),
             13 if self.one_in(6) => self.one_of(&["null.x", "list", "dict", "(null).a", "print"]).to_owned(),
-            13 => self.one_of(WORDS).to_owned(),
             14 if self.one_in(4) => format!("({}){}", self.pipeline(depth - 1), self.field()),
-            _ => format!("({})", self.pipeline(depth - 1)),
+            14.. => format!("({})", self.pipeline(depth - 1)),
+            _ => self.one_of(WORDS).to_owned(),
         }
     }
 

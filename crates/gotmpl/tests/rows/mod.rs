@@ -56,7 +56,7 @@ impl Question {
         match world::run(&self.text, &self.others, &world::decode(&self.data), missing_key) {
             Ok(output) => match str::from_utf8(&output) {
                 Ok(text) => Answer::Text(text.to_owned()),
-                Err(_) => Answer::Hex(output.iter().map(|byte| format!("{byte:02x}")).collect()),
+                Err(_) => Answer::Hex(hex(&output)),
             },
             Err(error) => Answer::Refusal(error.to_string()),
         }
@@ -68,6 +68,11 @@ impl Question {
         let Self { text, others, data, missing_key } = self;
         json!({"op": op, "text": text, "others": others, "data": data, "missingkey": missing_key, "times": times})
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// All rows of all tables.

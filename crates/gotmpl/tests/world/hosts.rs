@@ -156,14 +156,21 @@ impl Host for Like {
         Shape::Like(self.value.clone())
     }
 
+    fn like(&self, value: &Value) -> Option<Value> {
+        Some(Value::Host(Rc::new(Self { type_name: self.type_name, value: value.clone() })))
+    }
+
     fn text(&self) -> Option<Text> {
-        (self.type_name == "main.Span").then(|| "5s".into())
+        (self.type_name == "main.Span").then(|| format!("{}s", int(&self.value)).into())
     }
 
     fn method(&self, name: &[u8]) -> Option<Rc<Function>> {
         let value = self.value.clone();
         match (self.type_name, name) {
-            ("main.Span", b"String") => Some(Function::plain(&[], Type::String, |_, _| "5s".into())),
+            ("main.Span", b"String") => {
+                let text = self.text();
+                Some(Function::plain(&[], Type::String, move |_, _| text.clone().map_or(Value::Nil, Value::String)))
+            }
             ("main.Names", b"Has") => Some(Function::plain(&[Type::String], Type::Bool, move |_, arguments| {
                 let Value::List(list) = &value else { return Value::Nil };
                 Value::Bool(list.items().iter().any(|item| text(item) == text(&arguments[0])))

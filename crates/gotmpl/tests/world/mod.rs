@@ -88,8 +88,8 @@ fn by_name(name: &str) -> Option<Rc<Function>> {
         "tiny" => same(Type::Int(Signed::Int8)),
         "small" => same(Type::Uint(Unsigned::Uint16)),
         "single" => same(Type::Float(Floating::Float32)),
-        "strs" => function(&[Type::STRINGS], false, INT, false, length),
-        "keys" => function(&[Type::MAP], false, INT, false, length),
+        "strs" => function(&[Type::STRINGS], false, INT, false, |a| Ok(length(&a[0]))),
+        "keys" => function(&[Type::MAP], false, INT, false, |a| Ok(length(&a[0]))),
         "label" => function(&[POINT], false, Type::String, false, |a| match &a[0] {
             Value::Host(host) => Ok(host.field(b"Label").unwrap().value),
             _ => Err(Error::new("runtime error: invalid memory address or nil pointer dereference")),
@@ -111,12 +111,12 @@ fn same(kind: Type) -> Rc<Function> {
     function(&[kind], false, kind, false, |a| Ok(a[0].clone()))
 }
 
-fn length(arguments: &[Value]) -> Result<Value, Error> {
-    Ok(Value::int(match &arguments[0] {
+fn length(value: &Value) -> Value {
+    Value::int(match value {
         Value::List(list) => i64::try_from(list.len()).unwrap(),
         Value::Map(map) => i64::try_from(map.len()).unwrap(),
         _ => 0,
-    }))
+    })
 }
 
 fn dict(arguments: &[Value]) -> Result<Value, Error> {
