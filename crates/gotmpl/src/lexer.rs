@@ -322,6 +322,8 @@ impl<'t> Lexer<'t> {
 
     /// Passes letters and digits; what comes after them.
     fn pass_name(&mut self) -> Option<char> {
+        // Most names are ASCII.
+        self.pos += self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         loop {
             let rune = self.next();
             if !rune.is_some_and(rune::is_alphanumeric) {

@@ -4,6 +4,7 @@ use super::Exec;
 use super::call::Arguments;
 use crate::error::Error;
 use crate::kind::Type;
+use crate::map::Map;
 use crate::node::{Id, Node};
 use crate::number::Ideal;
 use crate::operand::Operand;
@@ -231,7 +232,7 @@ impl<'e> Exec<'e> {
         self.fail(format!("can't evaluate field {} in type {}", name.to_str(), receiver.type_name()))
     }
 
-    fn entry(&self, map: &crate::map::Map, name: &Text, arguments: &Arguments<'_>) -> Result<Operand, Error> {
+    fn entry(&self, map: &Map, name: &Text, arguments: &Arguments<'_>) -> Result<Operand, Error> {
         if arguments.any() {
             return self.fail(format!("{} is not a method but has arguments", name.to_str()));
         }

@@ -2,7 +2,7 @@
 
 use super::{Exec, Flow};
 use crate::error::Error;
-use crate::kind::Type;
+use crate::kind::{Type, Unsigned};
 use crate::node::{Branch, Id, Name, Node};
 use crate::operand::Operand;
 use crate::print;
@@ -60,7 +60,7 @@ impl Exec<'_> {
                 })
             }
             Value::Bytes(bytes) => self.each(turns, (0..).zip(bytes.iter()), |(place, byte)| {
-                let byte = Value::Uint(crate::kind::Unsigned::Uint8, u64::from(*byte));
+                let byte = Value::Uint(Unsigned::Uint8, u64::from(*byte));
                 (Operand::plain(Value::int(place)), Operand::plain(byte))
             }),
             Value::Map(map) => {

@@ -1,12 +1,13 @@
 //! One value with one verb.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use super::float::Size;
 use super::format::{LOWER, UPPER};
 use super::{MAX_DEPTH, Printer};
 use crate::host::{Host, Shape};
-use crate::kind::{Floating, Type};
+use crate::kind::{Floating, Type, Unsigned};
 use crate::list::List;
 use crate::map::Map;
 use crate::rune;
@@ -118,7 +119,7 @@ impl Printer<'_> {
                 });
             }
             _ => self.print_items(b"[", b" ", b"]", bytes, |printer, byte| {
-                printer.print_value(&Value::Uint(crate::kind::Unsigned::Uint8, u64::from(*byte)), verb, 1);
+                printer.print_value(&Value::Uint(Unsigned::Uint8, u64::from(*byte)), verb, 1);
             }),
         }
     }
@@ -247,11 +248,11 @@ impl Printer<'_> {
     /// Where a value lies in memory.
     fn print_address(&mut self, value: &Value, verb: char) {
         let address = match value {
-            Value::List(list) => std::rc::Rc::as_ptr(list).addr(),
-            Value::Map(map) => std::rc::Rc::as_ptr(map).addr(),
-            Value::Func(function) => std::rc::Rc::as_ptr(function).addr(),
+            Value::List(list) => Rc::as_ptr(list).addr(),
+            Value::Map(map) => Rc::as_ptr(map).addr(),
+            Value::Func(function) => Rc::as_ptr(function).addr(),
             Value::Bytes(bytes) => bytes.as_ptr().addr(),
-            Value::Host(host) => std::rc::Rc::as_ptr(host).addr(),
+            Value::Host(host) => Rc::as_ptr(host).addr(),
             _ => return self.bad_verb(value, verb),
         };
         let address = u64::try_from(address).unwrap_or(0);
