@@ -115,11 +115,13 @@ impl<'e> Exec<'e> {
         let result = match (builtin, arguments.words, &arguments.last) {
             (Builtin::Call, ..) => {
                 let (set, callee) = (self.set, self.callee_name(&arguments));
-                let operands = self.operands(dot, None, arguments)?;
+                let mut operands = Operands::new();
+                self.push_operands(&mut operands, dot, None, arguments)?;
                 stack::enough(|| builtin::call(&Context::new(set), &callee, &operands))
             }
             (Builtin::Printf, ..) => {
-                let operands = self.operands(dot, Some(Type::String), arguments)?;
+                let mut operands = Operands::new();
+                self.push_operands(&mut operands, dot, Some(Type::String), arguments)?;
                 builtin::apply(builtin, &operands)
             }
             // Most calls are of these two kinds: a list of arguments would cost as much as they do.
@@ -129,7 +131,8 @@ impl<'e> Exec<'e> {
                 builtin::apply(builtin, &operands)
             }
             _ => {
-                let operands = self.operands(dot, None, arguments)?;
+                let mut operands = Operands::new();
+                self.push_operands(&mut operands, dot, None, arguments)?;
                 builtin::apply(builtin, &operands)
             }
         };
@@ -149,8 +152,13 @@ impl<'e> Exec<'e> {
     }
 
     /// All arguments, of which the first may have to be of a type.
-    fn operands(&mut self, dot: &Operand, first: Option<Type>, arguments: Arguments<'e>) -> Result<Operands, Error> {
-        let mut operands = Operands::new();
+    fn push_operands(
+        &mut self,
+        operands: &mut Operands,
+        dot: &Operand,
+        first: Option<Type>,
+        arguments: Arguments<'e>,
+    ) -> Result<(), Error> {
         for word in arguments.words {
             operands.push(match first {
                 Some(kind) if operands.is_empty() => Operand::plain(self.argument(dot, kind, *word)?),
@@ -163,7 +171,7 @@ impl<'e> Exec<'e> {
                 _ => last,
             });
         }
-        Ok(operands)
+        Ok(())
     }
 
     /// `and` and `or` evaluate no more than they have to.

@@ -51,12 +51,20 @@ impl Format {
         true
     }
 
+    fn is_plain(self) -> bool {
+        let Self { width, precision, plus, sharp, space, .. } = self;
+        width.is_none() && precision.is_none() && !plus && !sharp && !space
+    }
+
     /// As Go's syntax has it: with a prefix.
     pub(super) fn hexadecimal(self, buffer: &mut Vec<u8>, bits: u64) {
         Self { sharp: true, ..self }.digits(buffer, bits.into(), 16, 'v', LOWER);
     }
 
     pub(super) fn digits(self, buffer: &mut Vec<u8>, number: Integer, base: u64, verb: char, digits: &[u8; 17]) {
+        if base == 10 && self.is_plain() {
+            return decimal(buffer, number);
+        }
         if self.precision == Some(0) && number.magnitude == 0 {
             // Nothing but padding.
             Self { zero: false, ..self }.fill(buffer, self.width.unwrap_or(0));
@@ -119,8 +127,9 @@ impl Format {
 }
 
 /// An integer without any format.
-pub(super) fn decimal(buffer: &mut Vec<u8>, number: i64) {
-    let written = write!(buffer, "{number}");
+pub(super) fn decimal(buffer: &mut Vec<u8>, number: Integer) {
+    let sign = if number.negative { "-" } else { "" };
+    let written = write!(buffer, "{sign}{}", number.magnitude);
     debug_assert!(written.is_ok(), "a vector takes everything");
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn println(buffer: &mut Vec<u8>, values: &[impl AsRef<Value>]) -> Res
 pub(crate) fn print_one(buffer: &mut Vec<u8>, value: &Value) -> Result<(), TooDeep> {
     match value {
         Value::String(text) => buffer.extend_from_slice(text),
-        Value::Int(_, number) => integer::decimal(buffer, *number),
+        Value::Int(_, number) => integer::decimal(buffer, (*number).into()),
         value => return print_other(buffer, value),
     }
     Ok(())
