@@ -13,12 +13,15 @@ use crate::testbed;
 pub(crate) enum Bench {
     /// 100 instances of 8 objects each, against a bare loop of the same writes
     Install,
+    /// Templates like those of charts, against Go's own
+    Template,
 }
 
 pub(crate) fn run(bench: Bench) -> Result<()> {
     testbed::build()?;
     let (package, name) = match bench {
         Bench::Install => ("fitout-hub", "install"),
+        Bench::Template => ("fitout-gotmpl", "template"),
     };
     let status = Command::new(env!("CARGO"))
         .args(["bench", "--quiet", "--locked", "--package", package, "--bench", name])

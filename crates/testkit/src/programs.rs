@@ -71,6 +71,7 @@ fn builds() -> Vec<Build> {
         plain("tools", "./standin", "standin"),
         plain("judge", "./yaml", "judge-yaml"),
         plain("judge", "./range", "judge-range"),
+        plain("judge", "./template", "judge-template"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
             ..plain("helm", "helm.sh/helm/v4/cmd/helm", "helm")

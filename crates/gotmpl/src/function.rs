@@ -1,0 +1,97 @@
+//! Functions that templates call.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::error::Error;
+use crate::kind::Type;
+use crate::set::Context;
+use crate::value::Value;
+
+/// What Go's declaration of a function says: it decides which calls are refused, and in which words.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// The types of the parameters.
+    pub params: Vec<Type>,
+    /// Whether the last parameter takes any number of arguments, each of its type.
+    pub variadic: bool,
+    /// The type of the result.
+    pub result: Type,
+    /// Whether there is an error beside the result.
+    pub fails: bool,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("func(")?;
+        for (place, param) in self.params.iter().enumerate() {
+            let before = if place > 0 { ", " } else { "" };
+            let dots = if self.variadic && place + 1 == self.params.len() { "..." } else { "" };
+            write!(f, "{before}{dots}{param}")?;
+        }
+        if self.fails { write!(f, ") ({}, error)", self.result) } else { write!(f, ") {}", self.result) }
+    }
+}
+
+type Body = dyn Fn(&Context<'_>, &[Value]) -> Result<Value, Error>;
+
+/// A function: its declaration and what it does with arguments that fit the declaration.
+pub struct Function {
+    signature: Signature,
+    body: Box<Body>,
+}
+
+impl Function {
+    /// A function. It is called only with arguments that fit: as many as there are parameters, each of its type.
+    pub fn new(
+        signature: Signature,
+        body: impl Fn(&Context<'_>, &[Value]) -> Result<Value, Error> + 'static,
+    ) -> Rc<Self> {
+        Rc::new(Self { signature, body: Box::new(body) })
+    }
+
+    /// A function that cannot fail.
+    pub fn plain(params: &[Type], result: Type, body: impl Fn(&Context<'_>, &[Value]) -> Value + 'static) -> Rc<Self> {
+        let signature = Signature { params: params.to_vec(), variadic: false, result, fails: false };
+        Self::new(signature, move |context, arguments| Ok(body(context, arguments)))
+    }
+
+    /// The declaration.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    pub(crate) fn call(&self, context: &Context<'_>, arguments: &[Value]) -> Result<Value, Error> {
+        (self.body)(context, arguments)
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.signature)
+    }
+}
+
+/// The functions of a set of templates, beside Go's own.
+#[derive(Debug, Default)]
+pub struct Functions {
+    places: HashMap<String, usize>,
+    all: Vec<Rc<Function>>,
+}
+
+impl Functions {
+    /// Adds a function. It comes before an earlier one and before one of Go's own of the same name.
+    pub fn add(&mut self, name: impl Into<String>, function: Rc<Function>) {
+        self.places.insert(name.into(), self.all.len());
+        self.all.push(function);
+    }
+
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
+    pub(crate) fn at(&self, place: usize) -> &Function {
+        &self.all[place]
+    }
+}

@@ -1,0 +1,60 @@
+//! What the program that runs a template hands in.
+
+use std::fmt::Debug;
+use std::rc::Rc;
+
+use crate::function::Function;
+use crate::text::Text;
+use crate::value::Value;
+
+/// The fields of a struct, in order.
+pub type Fields = Vec<(&'static str, Value)>;
+
+/// What a host's value looks like to Go.
+pub enum Shape {
+    /// A struct with these fields in this order.
+    Struct(Fields),
+    /// A pointer to such a struct.
+    Pointer(Fields),
+    /// A named type of one of Go's own kinds, such as `time.Duration`.
+    Like(Value),
+}
+
+/// A field of a host's value.
+pub struct Field {
+    /// What is in it.
+    pub value: Value,
+    /// Whether its type is `interface {}`, which messages name in the place of the value's own type.
+    pub any: bool,
+}
+
+/// A value of the program that runs a template, with fields and methods as Go's structs have them.
+pub trait Host: Debug {
+    /// The type's name as `%T` prints it; a pointer's begins with `*`.
+    fn type_name(&self) -> &'static str;
+
+    /// What it is made of, for printing, iterating, comparing.
+    fn shape(&self) -> Shape;
+
+    /// A method, with its receiver bound.
+    fn method(&self, _name: &[u8]) -> Option<Rc<Function>> {
+        None
+    }
+
+    /// A field of a struct.
+    fn field(&self, name: &[u8]) -> Option<Field> {
+        let (Shape::Struct(fields) | Shape::Pointer(fields)) = self.shape() else { return None };
+        let (_, value) = fields.into_iter().find(|(field, _)| field.as_bytes() == name)?;
+        Some(Field { value, any: false })
+    }
+
+    /// Another value of the same named type, made of this one. Cutting and counting up to a value gives such.
+    fn like(&self, _value: &Value) -> Option<Value> {
+        None
+    }
+
+    /// What its method `Error` or `String` answers, if it has one.
+    fn text(&self) -> Option<Text> {
+        None
+    }
+}
