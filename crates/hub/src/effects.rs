@@ -150,7 +150,9 @@ impl Session {
             }
             self.target.create_record(&secret(&release, Stamp::Created(now))?).await?;
         }
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(release);
+        // What is deployed stays so for long: it is not worth its memory.
+        let soon = status != RecordStatus::Deployed;
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = soon.then_some(release);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, Client, Resource};
+use kube::{Api, Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
@@ -115,7 +115,8 @@ where
 {
     let (store, writer) = reflector::store();
     let api: Api<K> = Api::all(client.clone());
-    let events = watcher(api, which).default_backoff();
+    // Who wrote which field is half of an object, and nobody here asks for it.
+    let events = watcher(api, which).default_backoff().modify(|object| object.managed_fields_mut().clear());
     let changed = Arc::clone(changed);
     tokio::spawn(async move {
         let mut events = std::pin::pin!(events.reflect(writer));
