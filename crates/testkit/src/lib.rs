@@ -14,6 +14,7 @@
 
 mod audit;
 mod bed;
+mod cases;
 mod certificates;
 mod client;
 mod cluster;
@@ -41,6 +42,7 @@ mod wait;
 
 pub use audit::{AuditLog, Call, Calls, ObjectRef, ResponseStatus, User};
 pub use bed::{Bed, Slot, end, find_kept, sweep};
+pub use cases::case_lines;
 pub use client::{Answer, Client};
 pub use cluster::{Cluster, Spec};
 pub use compare::{differences, without_server_fields};

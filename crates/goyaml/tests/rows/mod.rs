@@ -8,11 +8,11 @@
 //! to {"a":[1]} => "a:\n- 1\n"         a value that is written
 //! ```
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use fitout_goyaml::{from_yaml, from_yaml_strict, to_yaml};
+use fitout_testkit::case_lines;
 use serde_json::{Value, json};
 
 /// What is asked.
@@ -65,20 +65,12 @@ impl Question {
 
 /// All rows of all tables.
 pub(crate) fn all() -> Result<Vec<Row>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    files.sort();
-    let mut rows = Vec::new();
-    for file in files {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = fs::read_to_string(&file)?;
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-            let place = format!("{name}:{}", number + 1);
-            let (question, answer) = parse(line).with_context(|| format!("{place}: {line}"))?;
-            rows.push(Row { place, question, answer });
-        }
-    }
-    Ok(rows)
+    let lines = case_lines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"))?;
+    let row = |(place, line): (String, String)| {
+        let (question, answer) = parse(&line).with_context(|| format!("{place}: {line}"))?;
+        Ok(Row { place, question, answer })
+    };
+    lines.into_iter().map(row).collect()
 }
 
 fn parse(line: &str) -> Result<(Question, Answer)> {

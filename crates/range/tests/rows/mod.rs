@@ -9,11 +9,11 @@
 //! range "1," !! "improper constraint: \"1,\""  a refusal
 //! ```
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
 use fitout_range::{Error, Range, Version, kubernetes};
+use fitout_testkit::case_lines;
 use serde_json::{Value, json};
 
 /// What is asked.
@@ -64,18 +64,11 @@ fn compare(one: &str, other: &str) -> Result<Value, Error> {
 
 /// All rows of all tables.
 pub(crate) fn all() -> anyhow::Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"))? {
-        let entry = entry?;
-        let name = entry.file_name();
-        for (number, line) in fs::read_to_string(entry.path())?.lines().enumerate() {
-            if !line.is_empty() && !line.starts_with('#') {
-                let place = format!("{}:{}", name.display(), number + 1);
-                rows.push(parse(place.clone(), line).with_context(|| format!("{place} is not a row: {line}"))?);
-            }
-        }
-    }
-    Ok(rows)
+    let lines = case_lines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"))?;
+    let row = |(place, line): (String, String)| {
+        parse(place.clone(), &line).with_context(|| format!("{place} is not a row: {line}"))
+    };
+    lines.into_iter().map(row).collect()
 }
 
 fn parse(place: String, line: &str) -> Option<Row> {
