@@ -5,7 +5,7 @@
 //! before; an event that was not told by then is.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -15,7 +15,6 @@ use kube::api::{Patch, PatchParams};
 use kube::runtime::events::{Event, Recorder, Reporter};
 use kube::{Api, ResourceExt};
 use serde_json::json;
-use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, timeout};
 
 use crate::Hub;
@@ -30,37 +29,35 @@ const AT_THE_LATEST: Duration = Duration::from_secs(5);
 const EVENTS: usize = 4096;
 
 /// Where events wait.
-pub(crate) struct Chronicle {
-    told: mpsc::Sender<(Event, ObjectReference)>,
-    waiting: Mutex<mpsc::Receiver<(Event, ObjectReference)>>,
-}
-
-impl Default for Chronicle {
-    fn default() -> Self {
-        let (told, waiting) = mpsc::channel(EVENTS);
-        Self { told, waiting: Mutex::new(waiting) }
-    }
-}
+#[derive(Default)]
+pub(crate) struct Chronicle(Mutex<Vec<(Event, ObjectReference)>>);
 
 impl Chronicle {
     /// Has an event written, sooner or later.
     pub(crate) fn tell(&self, event: Event, of: ObjectReference) {
-        if self.told.try_send((event, of)).is_err() {
-            tracing::warn!("more events than can be written: one is dropped");
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() < EVENTS {
+            waiting.push((event, of));
+        } else {
+            tracing::warn!(instance = of.name, "more events than can be written: this one is dropped");
         }
+    }
+
+    /// All that wait, the oldest first.
+    fn take(&self) -> Vec<(Event, ObjectReference)> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.index.changes();
-    let mut waiting = hub.chronicle.waiting.lock().await;
     changes.mark_changed();
     loop {
         // An event is told of with the status that it is about.
         changes.changed().await?;
         let latest = Instant::now() + AT_THE_LATEST;
         while Instant::now() < latest && timeout(CALM, changes.changed()).await.is_ok() {}
-        while let Ok((event, of)) = waiting.try_recv() {
+        for (event, of) in hub.chronicle.take() {
             // A recorder that remembers would count an event as the repetition of one with another sentence.
             let recorder = Recorder::new(hub.client.clone(), Reporter::from("fitout-hub"));
             if let Err(error) = recorder.publish(&event, &of).await {
