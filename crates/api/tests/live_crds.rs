@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use fitout_api::{Catalog, Extension, ExtensionDefinition, ExtensionInstance, ExtensionRevision, Organization};
 use fitout_testkit::{Cluster, KubeVersion, Spec, until};
 use serde_json::{Value, json};
@@ -392,11 +392,14 @@ fn a_status_has_each_condition_once_and_is_written_apart_from_the_spec() -> Resu
 fn the_oldest_supported_kubernetes_serves_our_kinds_too() -> Result<()> {
     let oldest = KubeVersion::ALL.into_iter().min().context("versions")?;
     let cluster = hub(oldest)?;
-    let served = cluster.client().get("/apis/fitout.dev/v1alpha1")?;
-    let kinds: BTreeSet<_> =
-        served["resources"].as_array().unwrap().iter().map(|kind| kind["kind"].clone().to_string()).collect();
-    assert_eq!(kinds.len(), fitout_api::crds().len(), "{kinds:?}");
-    Ok(())
+    // A kind is listed a moment after it is established.
+    until("every kind is served", Duration::from_secs(30), || {
+        let served = cluster.client().get("/apis/fitout.dev/v1alpha1")?;
+        let kinds: BTreeSet<_> =
+            served["resources"].as_array().unwrap().iter().map(|kind| kind["kind"].clone().to_string()).collect();
+        ensure!(kinds.len() == fitout_api::crds().len(), "{kinds:?}");
+        Ok(())
+    })
 }
 
 #[test]

@@ -96,6 +96,12 @@ fn live(faults: &Faults) -> Result<()> {
     })?;
     faults.want("thing", 0, &json!({ "version": "2.x", "rollbackTo": 1, "suspend": false }))?;
     faults.until_ready("thing", 3, LIMIT)?;
+    until("what came of a revision is on record", LIMIT, || {
+        let revisions = faults.hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
+        let items = revisions["items"].as_array().unwrap();
+        ensure!(items.iter().any(|revision| revision["status"]["result"].is_string()), "{revisions}");
+        Ok(())
+    })?;
     let plan = json!({ "apiVersion": "compute.fitout.dev/v1alpha1", "kind": "Plan", "spec": { "instance": "thing" } });
     faults.hub.client().create("/apis/compute.fitout.dev/v1alpha1/namespaces/org-acme/plans", &plan)?;
     hub.stop()?;

@@ -1,21 +1,19 @@
 // The judge of our templates: answers what Go's text/template makes of what it is given.
 //
-// Each line of its input is a JSON array of questions, and each line of its output an array with an answer to each. It
-// stays for as long as it is asked.
+// It stays for as long as it is asked.
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"text/template"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"fitout.dev/testbed/judge/world"
 )
 
 // A question is about a template "t" and others beside it ("run", "time"), or about the classes of characters
@@ -57,13 +55,13 @@ func ask(q question) (a answer) {
 }
 
 func parse(q question) (*template.Template, any, error) {
-	data, err := decode(q.Data)
+	data, err := world.Decode(q.Data)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Nothing has this name: messages name it, as those of Helm do its own.
 	root := template.New("root").Option("missingkey=" + q.MissingKey)
-	root.Funcs(functions(root))
+	root.Funcs(world.Functions(root))
 	for _, other := range q.Others {
 		if _, err := root.New(other[0]).Parse(other[1]); err != nil {
 			return nil, nil, err
@@ -146,33 +144,5 @@ func refused(err error) answer {
 }
 
 func main() {
-	if err := serve(); err != nil {
-		fmt.Fprintln(os.Stderr, "judge-template:", err)
-		os.Exit(1)
-	}
-}
-
-func serve() error {
-	input := bufio.NewReader(os.Stdin)
-	output := json.NewEncoder(os.Stdout)
-	output.SetEscapeHTML(false)
-	for {
-		line, err := input.ReadBytes('\n')
-		if err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		var questions []question
-		if err := json.Unmarshal(line, &questions); err != nil {
-			return fmt.Errorf("read the questions: %w", err)
-		}
-		answers := make([]answer, len(questions))
-		for i, q := range questions {
-			answers[i] = ask(q)
-		}
-		if err := output.Encode(answers); err != nil {
-			return err
-		}
-	}
+	world.Serve(ask)
 }

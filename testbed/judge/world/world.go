@@ -1,4 +1,4 @@
-package main
+package world
 
 import (
 	"errors"
@@ -82,7 +82,7 @@ func hosts() map[string]any {
 	}
 }
 
-func functions(root *template.Template) template.FuncMap {
+func Functions(root *template.Template) template.FuncMap {
 	return template.FuncMap{
 		"add": func(a, b int) int { return a + b },
 		"sum": func(all ...int) int {
@@ -151,7 +151,7 @@ func tpl(root *template.Template, text string, data any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	inner.Funcs(functions(inner))
+	inner.Funcs(Functions(inner))
 	inner, err = inner.New("inner").Parse(text)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package main
+package world
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// decode makes a value of JSON in which an object with one key that begins with a dollar says what JSON cannot.
-func decode(raw json.RawMessage) (any, error) {
+// Decode makes a value of JSON in which an object with one key that begins with a dollar says what JSON cannot.
+func Decode(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -104,7 +104,7 @@ func tagged(tag string, inner any) any {
 	case "host":
 		return hosts()[text]
 	case "func":
-		return functions(nil)[text]
+		return Functions(nil)[text]
 	}
 	return collection(tag, inner)
 }

@@ -1,0 +1,1 @@
+//! What only a machine has: random bytes, the clock, the zone, and keys and certificates made of them.

@@ -1,0 +1,1 @@
+//! Go's `regexp`: patterns are accepted and refused as Go does, and match what they match in Go.

@@ -1,0 +1,5 @@
+//! Functions on formats.
+
+use crate::declare::Declare;
+
+pub(crate) fn add(_declare: &mut Declare<'_>) {}

@@ -1,0 +1,35 @@
+//! The functions that Helm's templates call: those of Go's library sprig, and Helm's own that need no chart.
+//!
+//! What a machine has and a function has not (random bytes, the clock, the zone, keys) comes in as a [`World`].
+
+mod date;
+mod declare;
+mod formats;
+mod list;
+mod map;
+mod number;
+mod pattern;
+mod secret;
+mod text;
+mod world;
+
+use std::rc::Rc;
+
+use fitout_gotmpl::Functions;
+
+pub use world::World;
+
+use declare::Declare;
+
+/// Adds all functions that need no chart.
+pub fn add(functions: &mut Functions, world: &Rc<dyn World>) {
+    let mut declare = Declare::new(functions);
+    text::add(&mut declare);
+    list::add(&mut declare);
+    map::add(&mut declare);
+    number::add(&mut declare, world);
+    formats::add(&mut declare);
+    pattern::add(&mut declare);
+    date::add(&mut declare, world);
+    secret::add(&mut declare, world);
+}

@@ -1,0 +1,5 @@
+//! Functions on list.
+
+use crate::declare::Declare;
+
+pub(crate) fn add(_declare: &mut Declare<'_>) {}

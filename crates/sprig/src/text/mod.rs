@@ -1,0 +1,5 @@
+//! Functions on text.
+
+use crate::declare::Declare;
+
+pub(crate) fn add(_declare: &mut Declare<'_>) {}
