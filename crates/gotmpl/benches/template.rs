@@ -17,7 +17,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use fitout_gotmpl::{MissingKey, Set};
-use judge::Judge;
 use rows::Question;
 use serde_json::json;
 
@@ -28,13 +27,13 @@ const TIMES: usize = 20;
 const TURNS: usize = 60;
 
 fn main() -> Result<()> {
-    let mut judge = Judge::start()?;
+    let mut judge = judge::start()?;
     println!("{:10} {:>12} {:>12} {:>6}   {:>12} {:>12} {:>6}", "", "parse Go", "ours", "", "execute Go", "ours", "");
     let mut ratios = Vec::new();
     for (name, question) in questions() {
         let (mut theirs, mut ours) = ([f64::MAX; 2], [f64::MAX; 2]);
         for _ in 0..TURNS {
-            let answers = judge.ask_json(&[question.to_json("time", TIMES)])?;
+            let answers = judge.ask(&[question.to_json("time", TIMES)])?;
             let answer: [f64; 2] = serde_json::from_value(answers[0]["nanos"].clone())
                 .with_context(|| format!("{name}: {}", answers[0]))?;
             let measured = measure(&question)?;

@@ -23,6 +23,11 @@ impl Error {
         Self(Box::new(Inner { message: message.into(), template: None, cause: None }))
     }
 
+    /// An error of a function that another led to: its message comes before the other's.
+    pub fn wrap(message: impl Into<String>, cause: Self) -> Self {
+        Self(Box::new(Inner { message: message.into(), template: None, cause: Some(cause) }))
+    }
+
     /// An error of the execution of a template. The message of a cause comes after its own.
     pub(crate) fn executing(template: String, message: String, cause: Option<Self>) -> Self {
         Self(Box::new(Inner { message, template: Some(template), cause }))

@@ -10,7 +10,6 @@ mod world;
 use anyhow::{Result, ensure};
 use chance::Chance;
 use fitout_testkit::sample;
-use judge::Judge;
 use rows::{Answer, Question};
 use serde_json::{Value as Json, json};
 
@@ -23,7 +22,7 @@ const AT_ONCE: usize = 500;
 #[test]
 fn go_still_gives_the_answers_in_the_tables() -> Result<()> {
     let rows = rows::all()?;
-    let answers = Judge::start()?.ask(&rows.iter().map(|row| row.question.clone()).collect::<Vec<_>>())?;
+    let answers = judge::ask(&mut judge::start()?, &rows.iter().map(|row| row.question.clone()).collect::<Vec<_>>())?;
     for (row, answer) in rows.iter().zip(answers) {
         assert_eq!(row.answer, answer, "{}: {:?}", row.place, row.question);
     }
@@ -44,11 +43,11 @@ fn templates_that_are_damaged_are_refused_in_the_same_words() -> Result<()> {
 /// say something.
 fn compare(make: impl Fn(&mut Chance) -> Question, one_of: usize) -> Result<()> {
     let cases = sample((0..CASES).collect(), TAKEN);
-    let mut judge = Judge::start()?;
+    let mut judge = judge::start()?;
     let mut executed = 0;
     for some in cases.chunks(AT_ONCE) {
         let questions: Vec<_> = some.iter().map(|case| make(&mut Chance::new(*case))).collect();
-        for (question, theirs) in questions.iter().zip(judge.ask(&questions)?) {
+        for (question, theirs) in questions.iter().zip(judge::ask(&mut judge, &questions)?) {
             assert_eq!(question.ours(), theirs, "{question:?}");
             executed += usize::from(!matches!(theirs, Answer::Refusal(_)));
         }
@@ -60,7 +59,7 @@ fn compare(make: impl Fn(&mut Chance) -> Question, one_of: usize) -> Result<()> 
 
 #[test]
 fn characters_are_of_the_same_classes() -> Result<()> {
-    let answers = Judge::start()?.ask_json(&[json!({"op": "classes"})])?;
+    let answers = judge::start()?.ask(&[json!({"op": "classes"})])?;
     let ranges = |class: &str| serde_json::from_value::<Vec<(u32, u32)>>(answers[0]["classes"][class].clone());
     let (letters, digits, printable) = (ranges("letter")?, ranges("digit")?, ranges("print")?);
     let within =

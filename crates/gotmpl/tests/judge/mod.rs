@@ -1,56 +1,19 @@
 //! Go, which is asked many times.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-use anyhow::{Context, Result, ensure};
-use fitout_testkit::Programs;
+use anyhow::{Context, Result};
+use fitout_testkit::Judge;
 use serde_json::Value as Json;
 
 use crate::rows::{Answer, Question};
 
-/// A running judge. It ends when nobody asks it any more.
-pub(crate) struct Judge {
-    process: Child,
-    questions: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+pub(crate) fn start() -> Result<Judge> {
+    Judge::start("judge-template")
 }
 
-impl Judge {
-    pub(crate) fn start() -> Result<Self> {
-        let program = Programs::get()?.judge("judge-template");
-        let mut process = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let questions = process.stdin.take();
-        let answers = BufReader::new(process.stdout.take().context("the judge has no output")?);
-        Ok(Self { process, questions, answers })
-    }
-
-    /// Go's answers to anything. The judge reads all questions before it answers, so neither waits for the other.
-    pub(crate) fn ask_json(&mut self, questions: &[Json]) -> Result<Vec<Json>> {
-        let mut asked = serde_json::to_vec(questions)?;
-        asked.push(b'\n');
-        self.questions.as_mut().context("the judge has no input")?.write_all(&asked)?;
-        let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        let answers: Vec<Json> = serde_json::from_str(&line).context("the judge has failed")?;
-        ensure!(answers.len() == questions.len(), "the judge answered {} questions", answers.len());
-        Ok(answers)
-    }
-
-    /// What Go makes of templates.
-    pub(crate) fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>> {
-        let questions: Vec<_> = questions.iter().map(|question| question.to_json("run", 1)).collect();
-        self.ask_json(&questions)?.iter().map(answer).collect()
-    }
-}
-
-impl Drop for Judge {
-    fn drop(&mut self) {
-        self.questions = None;
-        if let Err(error) = self.process.wait() {
-            println!("the judge did not end: {error}");
-        }
-    }
+/// What Go makes of templates.
+pub(crate) fn ask(judge: &mut Judge, questions: &[Question]) -> Result<Vec<Answer>> {
+    let questions: Vec<_> = questions.iter().map(|question| question.to_json("run", 1)).collect();
+    judge.ask(&questions)?.iter().map(answer).collect()
 }
 
 fn answer(answer: &Json) -> Result<Answer> {

@@ -14,15 +14,15 @@ pub(crate) fn by_name(name: &str) -> Value {
         "pair" => Value::Host(Rc::new(Pair)),
         "version" => Value::Host(Rc::new(Version)),
         "problem" => Value::Host(Rc::new(Problem)),
-        "names" => like("main.Names", Value::strings(["a", "b"])),
+        "names" => like("world.Names", Value::strings(["a", "b"])),
         "files" => {
             let files = [("f.txt", &b"hello"[..]), ("g.txt", &[0, 255])];
             let entries = files.map(|(name, bytes)| (name.into(), Value::Bytes(bytes.into())));
-            like("main.Files", Value::Map(Rc::new(Map::of(Type::Map(&Type::String, &Type::BYTES), entries))))
+            like("world.Files", Value::Map(Rc::new(Map::of(Type::Map(&Type::String, &Type::BYTES), entries))))
         }
-        "span" => like("main.Span", Value::int64(5)),
-        "level" => like("main.Level", Value::int64(3)),
-        "word" => like("main.Word", "w".into()),
+        "span" => like("world.Span", Value::int64(5)),
+        "level" => like("world.Level", Value::int64(3)),
+        "word" => like("world.Word", "w".into()),
         _ => Value::Nil,
     }
 }
@@ -35,7 +35,7 @@ struct Point {
 
 impl Host for Point {
     fn type_name(&self) -> &'static str {
-        "*main.Point"
+        "*world.Point"
     }
 
     fn shape(&self) -> Shape {
@@ -60,7 +60,7 @@ impl Host for Point {
         Some(match name {
             b"Sum" => Function::plain(&[], Type::INT, move |_, _| Value::int(x + y)),
             b"Nothing" => Function::plain(&[], Type::Any, |_, _| Value::Nil),
-            b"Scale" => Function::plain(&[Type::INT], Type::Named("*main.Point"), move |_, arguments| {
+            b"Scale" => Function::plain(&[Type::INT], Type::Named("*world.Point"), move |_, arguments| {
                 let by = int(&arguments[0]);
                 Value::Host(Rc::new(Point { x: x.wrapping_mul(by), y: y.wrapping_mul(by) }))
             }),
@@ -82,7 +82,7 @@ struct Pair;
 
 impl Host for Pair {
     fn type_name(&self) -> &'static str {
-        "main.Pair"
+        "world.Pair"
     }
 
     fn shape(&self) -> Shape {
@@ -103,7 +103,7 @@ struct Version;
 
 impl Host for Version {
     fn type_name(&self) -> &'static str {
-        "*main.Version"
+        "*world.Version"
     }
 
     fn shape(&self) -> Shape {
@@ -124,7 +124,7 @@ struct Problem;
 
 impl Host for Problem {
     fn type_name(&self) -> &'static str {
-        "*main.Problem"
+        "*world.Problem"
     }
 
     fn shape(&self) -> Shape {
@@ -161,21 +161,21 @@ impl Host for Like {
     }
 
     fn text(&self) -> Option<Text> {
-        (self.type_name == "main.Span").then(|| format!("{}s", int(&self.value)).into())
+        (self.type_name == "world.Span").then(|| format!("{}s", int(&self.value)).into())
     }
 
     fn method(&self, name: &[u8]) -> Option<Rc<Function>> {
         let value = self.value.clone();
         match (self.type_name, name) {
-            ("main.Span", b"String") => {
+            ("world.Span", b"String") => {
                 let text = self.text();
                 Some(Function::plain(&[], Type::String, move |_, _| text.clone().map_or(Value::Nil, Value::String)))
             }
-            ("main.Names", b"Has") => Some(Function::plain(&[Type::String], Type::Bool, move |_, arguments| {
+            ("world.Names", b"Has") => Some(Function::plain(&[Type::String], Type::Bool, move |_, arguments| {
                 let Value::List(list) = &value else { return Value::Nil };
                 Value::Bool(list.items().iter().any(|item| text(item) == text(&arguments[0])))
             })),
-            ("main.Files", b"Get") => Some(Function::plain(&[Type::String], Type::String, move |_, arguments| {
+            ("world.Files", b"Get") => Some(Function::plain(&[Type::String], Type::String, move |_, arguments| {
                 let Value::Map(map) = &value else { return Value::Nil };
                 match map.get(&text(&arguments[0])) {
                     Some(Value::Bytes(bytes)) => Value::String(bytes),

@@ -63,7 +63,7 @@ const NAMES: &[&str] = &[
 /// A function as a value.
 fn by_name(name: &str) -> Option<Rc<Function>> {
     const INT: Type = Type::INT;
-    const POINT: Type = Type::Named("*main.Point");
+    const POINT: Type = Type::Named("*world.Point");
     Some(match name {
         "add" => function(&[INT, INT], false, INT, false, |a| Ok(Value::int(int(&a[0]).wrapping_add(int(&a[1]))))),
         "sum" => function(&[INT], true, INT, false, |a| {
@@ -94,7 +94,7 @@ fn by_name(name: &str) -> Option<Rc<Function>> {
             Value::Host(host) => Ok(host.field(b"Label").unwrap().value),
             _ => Err(Error::new("runtime error: invalid memory address or nil pointer dereference")),
         }),
-        "left" => function(&[Type::Named("main.Pair")], false, Type::Any, false, |a| match &a[0] {
+        "left" => function(&[Type::Named("world.Pair")], false, Type::Any, false, |a| match &a[0] {
             Value::Host(host) => Ok(host.field(b"Left").unwrap().value),
             _ => Ok(Value::Nil),
         }),
