@@ -16,6 +16,7 @@ const FEW: usize = 8;
 #[derive(Debug)]
 pub struct Map {
     kind: Type,
+    name: Option<&'static str>,
     nil: bool,
     entries: RefCell<Vec<(Value, Value)>>,
 }
@@ -32,17 +33,29 @@ impl Map {
             }
             same
         });
-        Self { kind, nil: false, entries: RefCell::new(entries) }
+        Self { kind, name: None, nil: false, entries: RefCell::new(entries) }
+    }
+
+    /// A map whose type has this name, such as `common.Values`: it can be used wherever one without the name can.
+    pub fn named(name: &'static str, kind: Type, entries: impl IntoIterator<Item = (Value, Value)>) -> Self {
+        let mut map = Self::of(kind, entries);
+        map.name = Some(name);
+        map
     }
 
     /// The nil of a map's type: empty, and nothing can be put into it.
     pub fn nil(kind: Type) -> Self {
-        Self { kind, nil: true, entries: RefCell::default() }
+        Self { kind, name: None, nil: true, entries: RefCell::default() }
     }
 
     /// The type of the map itself.
     pub fn kind(&self) -> Type {
         self.kind
+    }
+
+    /// The name of its type, if it has one.
+    pub fn name(&self) -> Option<&'static str> {
+        self.name
     }
 
     /// The type of its keys.

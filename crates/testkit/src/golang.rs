@@ -59,8 +59,20 @@ pub(crate) fn copy(copied: &Copied, dir: &Path) -> Result<()> {
     copy_tree(&source, &dir.join(copied.output)).with_context(|| format!("copy {} of {}", copied.folder, copied.source))
 }
 
+/// Where a module's files are, downloaded first where they have to be. Their content has to have this hash.
+pub(crate) fn download(module: &str, version: &str, hash: &str) -> Result<PathBuf> {
+    let wanted = format!("{module}@{version}");
+    let answer = Command::new("go").args(["mod", "download", "-json", &wanted]).env("GOWORK", "off").output()?;
+    let answer: serde_json::Value = serde_json::from_slice(&answer.stdout)
+        .with_context(|| format!("download {wanted}: {}", String::from_utf8_lossy(&answer.stderr)))?;
+    if answer["Sum"] != hash {
+        bail!("download {wanted}: it has the hash {}, and {hash} is wanted: {}", answer["Sum"], answer["Error"]);
+    }
+    Ok(PathBuf::from(answer["Dir"].as_str().context("a module has a directory")?))
+}
+
 /// Contents only: files in Go's module cache are read-only, and these are not to be.
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

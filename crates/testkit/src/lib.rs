@@ -16,6 +16,7 @@ mod audit;
 mod bed;
 mod cases;
 mod certificates;
+mod charts;
 mod client;
 mod cluster;
 mod compare;

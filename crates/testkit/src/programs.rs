@@ -9,6 +9,7 @@ use fitout_model::hex;
 use sha2::{Digest, Sha256};
 
 use crate::KubeVersion;
+use crate::charts;
 use crate::golang;
 use crate::paths;
 
@@ -37,7 +38,7 @@ pub struct Programs {
     modules: BTreeMap<&'static str, PathBuf>,
 }
 
-const MODULES: [&str; 5] = ["tools", "judge", "helm", "workloads", "kubernetes"];
+const MODULES: [&str; 6] = ["tools", "judge", "helm", "charts", "workloads", "kubernetes"];
 
 /// A step of the build, for a progress bar.
 #[derive(Clone, Debug)]
@@ -156,6 +157,9 @@ impl Programs {
             for copied in COPIES.iter().filter(|copied| copied.module == *module) {
                 golang::copy(copied, dir)?;
             }
+            if *module == CHARTS {
+                charts::fetch(dir)?;
+            }
             File::create(dir.join(COMPLETE))?;
         }
         Ok(programs)
@@ -190,11 +194,20 @@ impl Programs {
         self.modules["workloads"].join(name)
     }
 
+    /// The charts that rendering is tried on, by their names.
+    pub fn charts(&self) -> Result<BTreeMap<String, PathBuf>> {
+        let dir = &self.modules[CHARTS];
+        Ok(charts::names()?.into_iter().map(|name| (name.clone(), dir.join(name))).collect())
+    }
+
     /// A chart that came with its program's module, as a directory.
     pub fn chart(&self, name: &str) -> PathBuf {
         self.modules["workloads"].join("charts").join(name)
     }
 }
+
+/// Is no module of Go, but a list of folders of some.
+const CHARTS: &str = "charts";
 
 /// Marks a directory in which everything is.
 const COMPLETE: &str = "complete";
@@ -222,7 +235,7 @@ fn collect(dir: &Path, into: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             collect(&path, into)?;
-        } else if path.extension().is_some_and(|end| end == "go" || end == "mod" || end == "sum") {
+        } else if path.extension().is_some_and(|end| ["go", "mod", "sum", "txt"].iter().any(|source| end == *source)) {
             let name = path.strip_prefix(paths::testbed_sources())?.to_string_lossy().into_owned();
             into.insert(name, fs::read(&path)?);
         }

@@ -1,0 +1,159 @@
+//! Rendering: templates and values in, texts out.
+
+mod capabilities;
+mod error;
+mod files;
+mod functions;
+mod glob;
+mod version;
+
+use std::rc::Rc;
+
+use fitout_gotmpl::{Map, MissingKey, Set, Text, Type, Value};
+use fitout_sprig::World;
+
+use crate::Chart;
+use crate::load::clean;
+
+pub use capabilities::{Capabilities, HELM_VERSION};
+pub use error::{Error, Place};
+pub use functions::{Answer, Lookup};
+pub use version::KubeVersion;
+
+use files::Files;
+use functions::ROOT;
+
+/// How a chart is rendered.
+#[derive(Default)]
+pub struct Options {
+    /// Whether what is missing is an error.
+    pub strict: bool,
+    /// Whether `required` and `fail` let everything pass.
+    pub lint: bool,
+    /// Whether values are not checked against their schema.
+    pub skip_schema: bool,
+    /// What answers `lookup`; without it there is nothing to be found.
+    pub answer: Option<Rc<Answer>>,
+}
+
+/// A template, with what it is given.
+struct Task {
+    path: String,
+    text: Text,
+    /// Shared by all templates of a chart.
+    values: Rc<Map>,
+    base: Text,
+}
+
+/// What a render begins with.
+pub(crate) struct Top {
+    /// The values of the chart itself.
+    pub(crate) values: Value,
+    /// `.Release`
+    pub(crate) release: Value,
+    /// `.Capabilities`
+    pub(crate) capabilities: Value,
+}
+
+/// Renders all templates of a chart and its dependencies: each file's path and text.
+pub(crate) fn render(
+    chart: &Chart,
+    top: &Top,
+    world: &Rc<dyn World>,
+    options: &Options,
+) -> Result<Vec<(String, Text)>, Error> {
+    let mut tasks = Vec::new();
+    collect(chart, &top.values, top, &mut tasks);
+    // Helm goes from the deepest path up, and backwards through the names: of two templates of one name, the last counts.
+    let depth = |path: &str| memchr::memchr_iter(b'/', path.as_bytes()).count();
+    tasks.sort_by(|one, other| (depth(&other.path), &other.path).cmp(&(depth(&one.path), &one.path)));
+    tasks.dedup_by(|later, earlier| later.path == earlier.path);
+    let missing_key = if options.strict { MissingKey::Error } else { MissingKey::Zero };
+    let functions = Rc::new(functions::all(world, options.lint, options.answer.clone()));
+    let set = Set::new(ROOT, functions, missing_key);
+    for task in &tasks {
+        set.parse(task.path.as_str(), task.text.clone()).map_err(|cause| error::unparsed(&task.path, &cause))?;
+    }
+    let mut rendered = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        if is_partial(&task.path) {
+            continue;
+        }
+        let about = [("Name", Value::string(task.path.as_str())), ("BasePath", Value::String(task.base))];
+        task.values.insert("Template".into(), named(about.map(|(key, value)| (key.into(), value))));
+        let output = set
+            .execute(task.path.as_bytes(), &Value::Map(task.values))
+            .map_err(|cause| error::unexecuted(&task.path, &cause))?;
+        rendered.push((task.path, cleaned(output)));
+    }
+    Ok(rendered)
+}
+
+/// Whether a template is only there to be included by others.
+pub(crate) fn is_partial(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
+}
+
+/// Go shows a value that is missing in words, which Helm takes out of all it renders.
+fn cleaned(output: Text) -> Text {
+    const NOTHING: &[u8] = b"<no value>";
+    let mut found = memchr::memmem::find_iter(&output, NOTHING).peekable();
+    if found.peek().is_none() {
+        return output;
+    }
+    let mut clean = Vec::with_capacity(output.len());
+    let mut from = 0;
+    for at in found {
+        clean.extend_from_slice(&output[from..at]);
+        from = at + NOTHING.len();
+    }
+    clean.extend_from_slice(&output[from..]);
+    clean.into()
+}
+
+/// What Go calls the type of values.
+const VALUES: &str = "common.Values";
+
+/// A map of that type.
+pub(crate) fn named(entries: impl IntoIterator<Item = (Value, Value)>) -> Value {
+    Value::Map(Rc::new(Map::named(VALUES, Type::MAP, entries)))
+}
+
+/// Collects the templates of a chart, with what each is given. The answer is that, for the chart above.
+fn collect(chart: &Chart, values: &Value, top: &Top, tasks: &mut Vec<Task>) -> Value {
+    let subcharts = Rc::new(Map::of(Type::MAP, []));
+    let files = chart.files.iter().map(|file| (Rc::clone(&file.name), file.data.clone())).collect();
+    let metadata = chart.metadata.to_value();
+    if let Value::Map(metadata) = &metadata {
+        metadata.insert("IsRoot".into(), chart.is_root().into());
+    }
+    let given = [
+        ("Chart", metadata),
+        ("Files", Files::value(files)),
+        ("Release", top.release.clone()),
+        ("Capabilities", top.capabilities.clone()),
+        ("Values", values.clone()),
+        ("Subcharts", Value::Map(Rc::clone(&subcharts))),
+    ];
+    let given = Rc::new(Map::named(VALUES, Type::MAP, given.map(|(key, value)| (Value::from(key), value))));
+    for child in &chart.dependencies {
+        let own = match values {
+            Value::Map(values) => values.get(child.name().as_bytes()),
+            _ => None,
+        };
+        // The same map: what a template of one chart puts into it, those of the other see.
+        let own = own.filter(|own| matches!(own, Value::Map(_))).unwrap_or_else(|| named([]));
+        subcharts.insert(Value::string(child.name()), collect(child, &own, top, tasks));
+    }
+    let path = chart.full_path();
+    let base = Text::from(format!("{path}/templates"));
+    for template in chart.templates.iter().filter(|template| !chart.is_library() || is_partial(&template.name)) {
+        tasks.push(Task {
+            path: clean(&format!("{path}/{}", template.name)),
+            text: template.data.clone(),
+            values: Rc::clone(&given),
+            base: base.clone(),
+        });
+    }
+    Value::Map(given)
+}
