@@ -59,3 +59,8 @@ pub fn sprintf(format: &[u8], values: &[Value]) -> Result<Text, Error> {
 pub fn quote(text: &[u8]) -> String {
     quote::quote(text)
 }
+
+/// `unicode.IsPrint`.
+pub fn is_print(rune: char) -> bool {
+    rune::is_print(rune)
+}
