@@ -18,6 +18,7 @@ mod binary;
 mod cursor;
 mod decode;
 mod directives;
+mod document;
 mod documents;
 mod error;
 mod float;
@@ -40,7 +41,9 @@ use serde_json::Value;
 pub use documents::{Document, documents};
 pub use error::Error;
 pub use parser::MAX_DEPTH;
-pub use writer::to_yaml;
+pub use document::to_yaml;
+pub use keys::sort_keys;
+pub use writer::{Dialect, Writer};
 
 use decode::Duplicates;
 
