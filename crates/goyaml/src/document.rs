@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::keys::sort_keys;
 use crate::writer::{Dialect, Writer};
-use crate::float;
 
 /// A value in YAML, as `yaml.Marshal` writes the same value.
 ///
@@ -22,13 +21,19 @@ fn write(writer: &mut Writer, value: &Value) {
         Value::Null => writer.scalar("null"),
         Value::Bool(true) => writer.scalar("true"),
         Value::Bool(false) => writer.scalar("false"),
-        Value::Number(number) => writer.scalar(&written_number(number)),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), ..) => writer.int(whole),
+            (_, Some(whole), _) => writer.uint(whole),
+            (.., float) => writer.float(float.unwrap_or_default()),
+        },
         Value::String(text) => writer.string(&folded_by_json(text)),
         Value::Array(items) if items.is_empty() => writer.scalar("[]"),
         Value::Object(pairs) if pairs.is_empty() => writer.scalar("{}"),
         Value::Array(items) => {
             writer.begin_sequence();
-            items.iter().for_each(|item| write(writer, item));
+            for item in items {
+                write(writer, item);
+            }
             writer.end();
         }
         Value::Object(pairs) => {
@@ -41,18 +46,6 @@ fn write(writer: &mut Writer, value: &Value) {
             }
             writer.end();
         }
-    }
-}
-
-/// A number as it is after Go's JSON has written it and Go's YAML has read it.
-fn written_number(number: &Number) -> String {
-    match number.as_f64() {
-        // Both zeros are one, for the reader takes them for whole.
-        Some(0.0) => "0".to_owned(),
-        Some(float) if number.is_f64() => {
-            float::whole(float).map_or_else(|| float::shortest(float), |whole| whole.to_string())
-        }
-        _ => number.to_string(),
     }
 }
 

@@ -51,9 +51,14 @@ fn number(text: &str, start: i64) -> (i64, usize) {
 /// Sorts what has keys into the order in which they are written.
 pub fn sort_keys<T>(pairs: &mut Vec<T>, dialect: Dialect, key: impl Fn(&T) -> &str + Copy) {
     // Mostly they are in order, for that of bytes is mostly the same.
-    if !pairs.is_sorted_by(|one, other| !is_before(key(other), key(one), dialect)) {
+    if !are_sorted(pairs, dialect, key) {
         *pairs = merged(std::mem::take(pairs), dialect, key);
     }
+}
+
+/// Whether what has keys is in the order in which they are written.
+pub fn are_sorted<T>(pairs: &[T], dialect: Dialect, key: impl Fn(&T) -> &str) -> bool {
+    pairs.is_sorted_by(|one, other| !is_before(key(other), key(one), dialect))
 }
 
 /// The standard library may panic where there is no strict order; this cannot.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::cursor::is_break;
+use crate::float;
 use crate::style::{self, Style};
 
 /// How far in each level is.
@@ -61,6 +62,37 @@ impl Writer {
     pub fn scalar(&mut self, text: &str) {
         self.begin_value();
         self.indicator(text, false);
+    }
+
+    /// A whole number.
+    pub fn int(&mut self, whole: i64) {
+        self.display(format_args!("{whole}"));
+    }
+
+    /// A whole number that is too large for the other kind.
+    pub fn uint(&mut self, whole: u64) {
+        self.display(format_args!("{whole}"));
+    }
+
+    /// A float, as it is written once JSON has been between: without a fraction where it has none.
+    pub fn float(&mut self, float: f64) {
+        if float == 0.0 {
+            // Both zeros are one, for the reader takes them for whole.
+            return self.int(0);
+        }
+        match float::whole(float) {
+            Some(whole) => self.display(format_args!("{whole}")),
+            None => self.scalar(&float::shortest(float)),
+        }
+    }
+
+    fn display(&mut self, scalar: std::fmt::Arguments<'_>) {
+        self.begin_value();
+        self.indicator("", false);
+        let before = self.out.len();
+        let written = self.out.write_fmt(scalar);
+        debug_assert!(written.is_ok(), "a string takes everything");
+        self.column += self.out.len() - before;
     }
 
     /// A string.
