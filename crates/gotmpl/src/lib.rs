@@ -36,7 +36,7 @@ mod value;
 
 pub use error::Error;
 pub use function::{Function, Functions, Signature};
-pub use host::{Field, Fields, Host, Shape};
+pub use host::{Field, Fields, Format, Host, Shape};
 pub use kind::{Floating, Signed, Type, Unsigned};
 pub use list::List;
 pub use map::Map;
@@ -58,4 +58,9 @@ pub fn sprintf(format: &[u8], values: &[Value]) -> Result<Text, Error> {
 /// `strconv.Quote`.
 pub fn quote(text: &[u8]) -> String {
     quote::quote(text)
+}
+
+/// `unicode.IsPrint`.
+pub fn is_print(rune: char) -> bool {
+    rune::is_print(rune)
 }

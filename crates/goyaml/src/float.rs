@@ -30,9 +30,19 @@ fn shape(float: f64, scientific: &str, positional: String) -> String {
 }
 
 /// The whole number that Go's JSON writes for a float, if it writes one.
+#[expect(clippy::cast_possible_truncation, reason = "it is within the range")]
 pub(crate) fn whole(float: f64) -> Option<serde_json::Number> {
+    // Up to here a float has all digits of the number that it is; beyond it Go writes zeros for those it does not need.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
     // From here on Go writes an exponent.
-    if float.abs() >= 1e21 || (float == 0.0 && float.is_sign_negative()) {
+    const EXPONENT: f64 = 1e21;
+    if float.fract() != 0.0 || (float == 0.0 && float.is_sign_negative()) {
+        return None;
+    }
+    if float.abs() <= EXACT {
+        return Some((float as i64).into());
+    }
+    if float.abs() >= EXPONENT {
         return None;
     }
     let text = float.to_string();
