@@ -13,13 +13,17 @@ mod chart;
 pub mod dependencies;
 mod error;
 mod load;
+pub mod manifest;
 mod metadata;
+pub mod render;
+mod template;
 pub mod values;
 
-pub use chart::{Chart, File};
+pub use chart::{Chart, Crd, File};
 pub use error::Error;
 pub use load::Rules;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata};
+pub use template::{Release, Rendered, Shown, template};
 
 /// What Helm would say on its error output, and go on: a line each.
 pub type Warnings = Vec<String>;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Map, Text, Type, Value};
+use fitout_gotmpl::{Map, Text, Value};
 use fitout_range::{Range, Version};
 use fitout_sprig::World;
 
@@ -74,9 +74,6 @@ pub fn template(
     dependencies::process(&mut chart, given, warnings)
         .map_err(|error| format!("chart dependencies processing failed: {error}"))?;
     let values = values::coalesce_values(&chart, given, warnings).map_err(|error| error.to_string())?;
-    if !options.skip_schema {
-        values::validate(&chart, &values).map_err(|error| error.to_string())?;
-    }
     let range = &chart.metadata.kube_version;
     let kube = &capabilities.kube_version;
     if !range.is_empty() && !fits(range, &kube.normalized) {
@@ -84,11 +81,8 @@ pub fn template(
         let message = format!("chart requires kubeVersion: {range} which is incompatible with Kubernetes {version}");
         return Err(Error::later(message));
     }
-    let top = Top {
-        values: render::named(values.entries()),
-        release: release.value(),
-        capabilities: capabilities.value(),
-    };
+    let top =
+        Top { values: render::named(values.entries()), release: release.value(), capabilities: capabilities.value() };
     let files = render::render(&chart, &top, world, options)?;
     sorted(&chart, files)
 }
@@ -160,7 +154,7 @@ fn only(all: &str, patterns: &[String]) -> Result<String, String> {
     for pattern in patterns {
         let pattern = pattern.as_str();
         let found: Vec<_> =
-            documents.iter().filter(|(source, _)| crate::load::matches(pattern, source).unwrap_or(false)).collect();
+            documents.iter().filter(|(source, _)| matches!(crate::load::matches(pattern, source), Ok(true))).collect();
         if found.is_empty() {
             return Err(format!("could not find template {pattern} in chart"));
         }

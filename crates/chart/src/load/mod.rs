@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 pub use ignore::Rules;
 
+pub(crate) use glob::matches;
 pub(crate) use path::clean;
 
 use crate::Warnings;

@@ -90,7 +90,7 @@ impl Capabilities {
     }
 
     /// Capabilities as templates see them.
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         let versions = self.api_versions.iter().map(|version| Value::string(version.as_str())).collect();
         let versions = Rc::new(List::of(Type::STRINGS, versions));
         Value::Host(Rc::new(Seen {

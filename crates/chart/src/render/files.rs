@@ -60,7 +60,7 @@ impl Host for Files {
             b"Lines" => method(&self.0, ONE, Type::STRINGS, |files, a| lines(&get(files, &a[0]))),
             b"AsConfig" => method(&self.0, &[], Type::String, |files, _| as_yaml(files, Text::clone)),
             b"AsSecrets" => {
-                method(&self.0, &[], Type::String, |files, _| as_yaml(files, |data| STANDARD.encode(data).into()))
+                method(&self.0, &[], Type::String, |files, _| as_yaml(files, |data| STANDARD.encode(&**data).into()))
             }
             b"Glob" => method(&self.0, ONE, Type::Named(NAME), |files, a| {
                 let glob = Glob::new(&String::from_utf8_lossy(text(&a[0])));
@@ -74,7 +74,7 @@ impl Host for Files {
 
 fn lines(data: &[u8]) -> Value {
     if data.is_empty() {
-        return Value::strings::<Text>([]);
+        return Value::strings([""; 0]);
     }
     Value::strings(data.strip_suffix(b"\n").unwrap_or(data).split(|byte| *byte == b'\n'))
 }
@@ -83,5 +83,6 @@ fn lines(data: &[u8]) -> Value {
 fn as_yaml(files: &BTreeMap<Rc<str>, Text>, data: impl Fn(&Text) -> Text) -> Value {
     let name = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
     let entries = files.iter().map(|(path, content)| (name(path), Value::String(data(content))));
-    Value::String(fitout_sprig::to_yaml(&Value::map(entries)))
+    let written = fitout_sprig::to_yaml(&Value::map(entries)).unwrap_or_default();
+    Value::string(written.strip_suffix('\n').unwrap_or_default())
 }

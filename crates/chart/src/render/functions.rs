@@ -95,9 +95,9 @@ fn tpl() -> Rc<Function> {
         let parsed = match parsed {
             Some(parsed) => parsed,
             None => {
-                let parsed = scope.parse_only(ROOT, source.clone()).map_err(|error| {
-                    Error::wrap(format!("cannot parse template {}: ", quote(&source)), error)
-                })?;
+                let parsed = scope
+                    .parse_only(ROOT, source.clone())
+                    .map_err(|error| Error::wrap(format!("cannot parse template {}: ", quote(&source)), error))?;
                 known.borrow_mut().insert(source.clone(), parsed.clone());
                 parsed
             }
@@ -139,15 +139,19 @@ fn required(lint: bool) -> Rc<Function> {
 }
 
 fn fail(lint: bool) -> Rc<Function> {
-    fallible(&[Type::String], Type::String, move |_, arguments| {
-        if lint { Ok("".into()) } else { Err(wrapped(&text(&arguments[0]))) }
-    })
+    fallible(
+        &[Type::String],
+        Type::String,
+        move |_, arguments| {
+            if lint { Ok("".into()) } else { Err(wrapped(&text(&arguments[0]))) }
+        },
+    )
 }
 
 fn lookup(answer: Option<Rc<Answer>>) -> Rc<Function> {
     const TEXTS: [Type; 4] = [Type::String; 4];
     fallible(&TEXTS, Type::MAP, move |_, arguments| {
-        let Some(answer) = &answer else { return Ok(Value::map::<Text>([])) };
+        let Some(answer) = &answer else { return Ok(Value::map([("", Value::Nil); 0])) };
         let field = |place: usize| text(&arguments[place]).to_str().into_owned();
         let asked = Lookup { api_version: field(0), kind: field(1), namespace: field(2), name: field(3) };
         answer(&asked).map_err(Error::new)
