@@ -1,26 +1,20 @@
 //! Patterns of file names, as `.Files.Glob` understands them.
 
-use regex::Regex;
+use fitout_goregex::{Regex, quote_meta};
 
 /// A pattern: `*` and `?` stop at a slash, `**` does not, `{a,b}` is either, `[a-c]`, `[abc]` and `[!abc]` are one character.
-pub(super) struct Glob(Regex);
+pub(super) struct Glob(Option<Regex>);
 
 impl Glob {
     /// A pattern; one that cannot be read matches everything.
     pub(super) fn new(pattern: &str) -> Self {
-        let translated = Translation::of(pattern).unwrap_or_else(|| ".*".to_owned());
-        // What was translated is a regular expression, but it may be too large.
-        Self(Regex::new(&format!(r"(?s)\A(?:{translated})\z")).unwrap_or_else(|_| everything()))
+        let translated = Translation::of(pattern);
+        Self(translated.and_then(|translated| Regex::compile(format!(r"(?s)\A(?:{translated})\z")).ok()))
     }
 
     pub(super) fn matches(&self, name: &str) -> bool {
-        self.0.is_match(name)
+        self.0.as_ref().is_none_or(|pattern| pattern.is_match(name.as_bytes()))
     }
-}
-
-#[allow(clippy::unwrap_used, reason = "it is constant")]
-fn everything() -> Regex {
-    Regex::new("").unwrap()
 }
 
 struct Translation<'p> {
@@ -67,7 +61,8 @@ impl Translation<'_> {
     }
 
     fn literal(&mut self, c: char) {
-        self.to.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
+        let quoted = quote_meta(c.encode_utf8(&mut [0; 4]).as_bytes());
+        self.to.push_str(&String::from_utf8_lossy(&quoted));
     }
 
     /// What is between brackets: one range, or characters.
