@@ -62,7 +62,6 @@ fn at_path(path: &str, table: Rc<Map>) -> Rc<Map> {
     if path == "." {
         return table;
     }
-    path.rsplit('.').fold(table, |inner, key| {
-        Rc::new(Map::of(fitout_gotmpl::Type::MAP, [(key.into(), Value::Map(inner))]))
-    })
+    path.rsplit('.')
+        .fold(table, |inner, key| Rc::new(Map::of(fitout_gotmpl::Type::MAP, [(key.into(), Value::Map(inner))])))
 }

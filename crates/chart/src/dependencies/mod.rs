@@ -5,9 +5,9 @@ mod imports;
 
 use fitout_gotmpl::Map;
 
+use crate::Warnings;
 use crate::chart::Chart;
 use crate::error::Error;
-use crate::Warnings;
 
 /// Leaves of a chart's dependencies those that these values want, each under its alias, and imports what charts want of
 /// their dependencies' values into their own.

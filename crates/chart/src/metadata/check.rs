@@ -124,7 +124,8 @@ fn is_rfc3339(text: &[u8]) -> bool {
         digits.iter().all(u8::is_ascii_digit).then(|| digits.iter().fold(0, |n, d| n * 10 + u32::from(d - b'0')))
     };
     let at = |place: usize, byte: u8| text.get(place) == Some(&byte);
-    let within = |from, range: std::ops::RangeInclusive<u32>| digits(from, from + 2).is_some_and(|n| range.contains(&n));
+    let within =
+        |from, range: std::ops::RangeInclusive<u32>| digits(from, from + 2).is_some_and(|n| range.contains(&n));
     let plain = digits(0, 4).is_some()
         && at(4, b'-')
         && within(5, 1..=12)

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use fitout_gotmpl::{Map, Type, Value, sprintf};
 
 use super::{as_table, deep_copy, with_stack};
+use crate::Warnings;
 use crate::chart::Chart;
 use crate::error::Error;
-use crate::Warnings;
 
 const GLOBAL: &str = "global";
 

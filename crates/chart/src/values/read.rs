@@ -25,7 +25,8 @@ pub fn load(text: &[u8]) -> Result<Rc<Map>, Error> {
 pub fn merge_maps(one: &Map, other: &Map) -> Rc<Map> {
     let merged = Map::of(Type::MAP, one.entries());
     for (key, value) in other.entries() {
-        let both = as_table(&value).and_then(|table| Some((as_table(&merged.get_value(&key)?)?.clone(), table.clone())));
+        let both =
+            as_table(&value).and_then(|table| Some((as_table(&merged.get_value(&key)?)?.clone(), table.clone())));
         let value = both.map_or(value, |(one, other)| Value::Map(with_stack(|| merge_maps(&one, &other))));
         merged.insert(key, value);
     }
