@@ -4,6 +4,8 @@ mod coalesce;
 mod copy;
 mod path;
 mod read;
+mod render;
+pub mod strvals;
 mod user;
 
 use std::rc::Rc;
@@ -13,7 +15,8 @@ use fitout_gotmpl::{Map, Type, Value};
 pub use coalesce::{coalesce_tables, coalesce_values, merge_tables, merge_values};
 pub use copy::deep_copy;
 pub use read::{load, merge_maps};
-pub use user::Source;
+pub use render::{Release, Schemas, render_values};
+pub use user::UserValues;
 
 pub(crate) use path::{path_value, table};
 pub(crate) use read::{from_json, utf8};

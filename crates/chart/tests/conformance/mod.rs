@@ -8,7 +8,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use fitout_chart::render::{Capabilities, KubeVersion, Options};
 use fitout_chart::{Release, Shown, template, values};
-use fitout_sprig::{Replay, World};
+use fitout_sprig::World;
 use fitout_testkit::Programs;
 
 /// The oldest and the newest Kubernetes that we support.
@@ -116,7 +116,8 @@ pub(crate) fn difference(theirs: &Answer, ours: &Answer) -> String {
     };
     let (one, other): (Vec<&str>, Vec<&str>) = (theirs.lines().collect(), ours.lines().collect());
     let at = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
-    let around = |lines: &[&str]| lines[at.saturating_sub(4).min(lines.len())..(at + 3).min(lines.len())].join("\n    ");
+    let around =
+        |lines: &[&str]| lines[at.saturating_sub(4).min(lines.len())..(at + 3).min(lines.len())].join("\n    ");
     format!("  line {}\n  Helm:\n    {}\n  ours:\n    {}", at + 1, around(&one), around(&other))
 }
 
@@ -124,5 +125,19 @@ fn shortened(answer: &Answer) -> String {
     match answer {
         Answer::Text(text) => format!("{} bytes", text.len()),
         Answer::Refusal(error) => format!("refused: {}", error.chars().take(2000).collect::<String>()),
+    }
+}
+
+#[derive(Default)]
+struct Replay;
+impl World for Replay {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(7)
+    }
+    fn now(&self) -> (i64, u32) {
+        (1_767_225_600, 0)
+    }
+    fn zone(&self) -> String {
+        "UTC".into()
     }
 }

@@ -67,6 +67,11 @@ pub fn from_json_text(text: &[u8]) -> Result<Value, Error> {
     from_json(text).whole()
 }
 
+/// What the JSON at the beginning of a text stands for, and how many bytes of the text it is.
+pub fn json_prefix(text: &[u8]) -> Result<(Value, usize), Error> {
+    json::from_json_prefix(text).map_err(Error::new)
+}
+
 fn text(value: &Value) -> Text {
     if let Value::String(text) = value { text.clone() } else { "".into() }
 }

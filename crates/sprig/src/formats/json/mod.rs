@@ -3,5 +3,5 @@
 mod read;
 mod write;
 
-pub(crate) use read::{Unmarshal, from_json};
+pub(crate) use read::{Unmarshal, from_json, from_json_prefix};
 pub(crate) use write::{Layout, push_float, to_json};
