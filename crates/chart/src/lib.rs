@@ -23,7 +23,7 @@ pub use chart::{Chart, Crd, File};
 pub use error::Error;
 pub use load::Rules;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata};
-pub use template::{Release, Rendered, Shown, template};
+pub use template::{Rendered, Shown, template};
 
 /// What Helm would say on its error output, and go on: a line each.
 pub type Warnings = Vec<String>;

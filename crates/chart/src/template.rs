@@ -3,27 +3,15 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Map, Text, Value};
+use fitout_gotmpl::{Map, Text};
 use fitout_range::{Range, Version};
 use fitout_sprig::World;
 
 use crate::chart::Crd;
 use crate::manifest::{self, Hook, Manifest, Manifests};
-use crate::render::{self, Capabilities, Error, Options, Top};
-use crate::{Chart, Warnings, dependencies, values};
-
-/// What a release is called, and how it comes to be.
-#[derive(Clone, Debug)]
-pub struct Release {
-    /// Its name.
-    pub name: String,
-    /// Its namespace.
-    pub namespace: String,
-    /// Its revision, from 1.
-    pub revision: u32,
-    /// Whether there was one before.
-    pub upgrade: bool,
-}
+use crate::render::{self, Capabilities, Error, Options};
+use crate::values::{self, Release};
+use crate::{Chart, Warnings, dependencies};
 
 /// A chart that has been rendered.
 #[derive(Clone, Debug)]
@@ -36,19 +24,6 @@ pub struct Rendered {
     pub objects: Vec<Manifest>,
     /// `NOTES.txt` of the chart itself.
     pub notes: String,
-}
-
-impl Release {
-    fn value(&self) -> Value {
-        Value::map([
-            ("Name", Value::string(self.name.as_str())),
-            ("Namespace", Value::string(self.namespace.as_str())),
-            ("IsUpgrade", self.upgrade.into()),
-            ("IsInstall", (!self.upgrade).into()),
-            ("Revision", Value::int(self.revision.into())),
-            ("Service", "Helm".into()),
-        ])
-    }
 }
 
 /// Renders a chart with values that somebody gave.
@@ -73,7 +48,8 @@ pub fn template(
     })?;
     dependencies::process(&mut chart, given, warnings)
         .map_err(|error| format!("chart dependencies processing failed: {error}"))?;
-    let values = values::coalesce_values(&chart, given, warnings).map_err(|error| error.to_string())?;
+    let top = values::render_values(&chart, given, release, capabilities.value(), options.schemas, warnings)
+        .map_err(|error| error.to_string())?;
     let range = &chart.metadata.kube_version;
     let kube = &capabilities.kube_version;
     if !range.is_empty() && !fits(range, &kube.normalized) {
@@ -81,8 +57,6 @@ pub fn template(
         let message = format!("chart requires kubeVersion: {range} which is incompatible with Kubernetes {version}");
         return Err(Error::later(message));
     }
-    let top =
-        Top { values: render::named(values.entries()), release: release.value(), capabilities: capabilities.value() };
     let files = render::render(&chart, &top, world, options)?;
     sorted(&chart, files)
 }

@@ -14,6 +14,7 @@ use fitout_sprig::World;
 
 use crate::Chart;
 use crate::load::clean;
+use crate::values::Schemas;
 
 pub use capabilities::{Capabilities, HELM_VERSION};
 pub use error::{Error, Place};
@@ -30,8 +31,8 @@ pub struct Options {
     pub strict: bool,
     /// Whether `required` and `fail` let everything pass.
     pub lint: bool,
-    /// Whether values are not checked against their schema.
-    pub skip_schema: bool,
+    /// Whether values are checked against the schemas of charts.
+    pub schemas: Schemas,
     /// What answers `lookup`; without it there is nothing to be found.
     pub answer: Option<Rc<Answer>>,
 }
@@ -45,25 +46,28 @@ struct Task {
     base: Text,
 }
 
-/// What a render begins with.
-pub(crate) struct Top {
-    /// The values of the chart itself.
-    pub(crate) values: Value,
-    /// `.Release`
-    pub(crate) release: Value,
-    /// `.Capabilities`
-    pub(crate) capabilities: Value,
+/// What is the same for all templates.
+struct Common {
+    release: Value,
+    capabilities: Value,
 }
 
-/// Renders all templates of a chart and its dependencies: each file's path and text.
+/// Renders all templates of a chart and its dependencies: each file's path and text. `top` is what the chart itself is
+/// given.
 pub(crate) fn render(
     chart: &Chart,
-    top: &Top,
+    top: &Map,
     world: &Rc<dyn World>,
     options: &Options,
 ) -> Result<Vec<(String, Text)>, Error> {
+    let given = |name: &[u8]| top.get(name).unwrap_or_default();
+    let common = Common { release: given(b"Release"), capabilities: given(b"Capabilities") };
+    let values = match given(b"Values") {
+        Value::Map(values) => named(values.entries()),
+        other => other,
+    };
     let mut tasks = Vec::new();
-    collect(chart, &top.values, top, &mut tasks);
+    collect(chart, &values, &common, &mut tasks);
     // Helm goes from the deepest path up, and backwards through the names: of two templates of one name, the last counts.
     let depth = |path: &str| memchr::memchr_iter(b'/', path.as_bytes()).count();
     tasks.sort_by(|one, other| (depth(&other.path), &other.path).cmp(&(depth(&one.path), &one.path)));
@@ -120,7 +124,7 @@ pub(crate) fn named(entries: impl IntoIterator<Item = (Value, Value)>) -> Value 
 }
 
 /// Collects the templates of a chart, with what each is given. The answer is that, for the chart above.
-fn collect(chart: &Chart, values: &Value, top: &Top, tasks: &mut Vec<Task>) -> Value {
+fn collect(chart: &Chart, values: &Value, common: &Common, tasks: &mut Vec<Task>) -> Value {
     let subcharts = Rc::new(Map::of(Type::MAP, []));
     let files = chart.files.iter().map(|file| (Rc::clone(&file.name), file.data.clone())).collect();
     let metadata = chart.metadata.to_value();
@@ -130,8 +134,8 @@ fn collect(chart: &Chart, values: &Value, top: &Top, tasks: &mut Vec<Task>) -> V
     let given = [
         ("Chart", metadata),
         ("Files", Files::value(files)),
-        ("Release", top.release.clone()),
-        ("Capabilities", top.capabilities.clone()),
+        ("Release", common.release.clone()),
+        ("Capabilities", common.capabilities.clone()),
         ("Values", values.clone()),
         ("Subcharts", Value::Map(Rc::clone(&subcharts))),
     ];
@@ -143,7 +147,7 @@ fn collect(chart: &Chart, values: &Value, top: &Top, tasks: &mut Vec<Task>) -> V
         };
         // The same map: what a template of one chart puts into it, those of the other see.
         let own = own.filter(|own| matches!(own, Value::Map(_))).unwrap_or_else(|| named([]));
-        subcharts.insert(Value::string(child.name()), collect(child, &own, top, tasks));
+        subcharts.insert(Value::string(child.name()), collect(child, &own, common, tasks));
     }
     let path = chart.full_path();
     let base = Text::from(format!("{path}/templates"));

@@ -23,9 +23,10 @@ pub struct Release {
 }
 
 /// Whether values are checked against the schemas of charts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schemas {
     /// They are.
+    #[default]
     Check,
     /// They are not: `--skip-schema-validation`.
     Skip,

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use fitout_chart::render::{Capabilities, KubeVersion, Options};
-use fitout_chart::{Release, Shown, template, values};
+use fitout_chart::values::{self, Release};
+use fitout_chart::{Shown, template};
 use fitout_sprig::World;
 use fitout_testkit::Programs;
 
@@ -89,7 +90,7 @@ impl Case {
             None => values::load(b"").map_err(|error| error.to_string())?,
         };
         let release =
-            Release { name: "release".to_owned(), namespace: "space".to_owned(), revision: 1, upgrade: false };
+            Release { name: "release".to_owned(), namespace: "space".to_owned(), revision: 1, is_upgrade: false };
         let capabilities = Capabilities::assumed(KubeVersion::parse(self.kube_version)?);
         let world: Rc<dyn World> = Rc::new(Replay::default());
         let options = Options::default();
