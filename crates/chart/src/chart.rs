@@ -1,5 +1,6 @@
 //! A chart, as it is once it has been loaded.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use fitout_gotmpl::{Map, Text};
@@ -77,6 +78,17 @@ impl Chart {
     /// Whether it has only definitions for other charts.
     pub fn is_library(&self) -> bool {
         self.metadata.kind.eq_ignore_ascii_case("library")
+    }
+
+    /// `values.yaml` as it is written.
+    pub fn values_text(&self) -> Option<Cow<'_, str>> {
+        self.raw.iter().find(|file| &*file.name == "values.yaml").map(|file| file.data.to_str())
+    }
+
+    /// What its documentation says.
+    pub fn readme(&self) -> Option<Cow<'_, str>> {
+        let known = |file: &&File| ["readme.md", "readme.txt", "readme"].contains(&&*file.name.to_ascii_lowercase());
+        self.files.iter().find(known).map(|file| file.data.to_str())
     }
 
     /// What is in `crds/`, here and in all dependencies.

@@ -12,6 +12,8 @@
 mod chart;
 pub mod dependencies;
 mod error;
+mod images;
+mod lint;
 mod load;
 pub mod manifest;
 mod metadata;
@@ -21,9 +23,11 @@ pub mod values;
 
 pub use chart::{Chart, Crd, File};
 pub use error::Error;
+pub use images::{Images, images};
+pub use lint::{Finding, Severity, lint};
 pub use load::Rules;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata};
-pub use template::{Rendered, Shown, template};
+pub use template::{Rendered, Shown, release_name, template};
 
 /// What Helm would say on its error output, and go on: a line each.
 pub type Warnings = Vec<String>;

@@ -1,9 +1,10 @@
 //! A chart and values in, a release out: what `helm template` does.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Map, Text};
+use fitout_gotmpl::{Functions, Map, MissingKey, Set, Text, Value};
 use fitout_range::{Range, Version};
 use fitout_sprig::World;
 
@@ -46,6 +47,7 @@ pub fn template(
              fetch missing dependencies: {missing}"
         )
     })?;
+    named(&release.name)?;
     dependencies::process(&mut chart, given, warnings)
         .map_err(|error| format!("chart dependencies processing failed: {error}"))?;
     let top = values::render_values(&chart, given, release, capabilities.value(), options.schemas, warnings)
@@ -66,6 +68,23 @@ fn installable(chart: &Chart) -> Result<(), Error> {
         "" | "application" => Ok(()),
         kind => Err(format!("{kind} charts are not installable").into()),
     }
+}
+
+fn named(name: &str) -> Result<(), Error> {
+    const PATTERN: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+    const LONGEST: usize = 53;
+    let part = |part: &str| {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        part.starts_with(plain) && part.ends_with(plain) && part.chars().all(|c| plain(c) || c == '-')
+    };
+    let why = match name {
+        "" => "no name provided".to_owned(),
+        _ if name.len() <= LONGEST && name.split('.').all(part) => return Ok(()),
+        _ => {
+            format!("invalid release name, must match regex {PATTERN} and the length must not be longer than {LONGEST}")
+        }
+    };
+    Err(format!("release name check failed: release name {name:?}: {why}").into())
 }
 
 fn fits(range: &str, version: &str) -> bool {
@@ -99,22 +118,43 @@ impl Rendered {
     /// All of it as one text, as `helm template` prints it.
     pub fn show(&self, shown: &Shown) -> Result<String, String> {
         let mut text = String::new();
-        if shown.crds {
-            for crd in &self.crds {
-                add(&mut text, &crd.filename, &crd.file.data.to_str());
-            }
-        }
-        for object in &self.objects {
-            add(&mut text, &object.path, &object.text);
+        for (path, document) in self.own_documents(shown) {
+            add(&mut text, path, &document);
         }
         let mut all = format!("{}\n", text.trim());
-        for hook in self.hooks.iter().filter(|_| !shown.no_hooks) {
-            if !(shown.no_tests && hook.events.contains(&"test")) {
-                add(&mut all, &hook.manifest.path, &hook.manifest.text);
-            }
+        for (path, document) in self.hook_documents(shown) {
+            add(&mut all, path, document);
         }
         if shown.only.is_empty() { Ok(all) } else { only(&all, &shown.only) }
     }
+
+    /// Each document with the path it came from.
+    pub fn documents(&self, shown: &Shown) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let hooks = self.hook_documents(shown).map(|(path, document)| (path, Cow::Borrowed(document)));
+        self.own_documents(shown).chain(hooks)
+    }
+
+    fn own_documents(&self, shown: &Shown) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let crds = if shown.crds { &self.crds[..] } else { &[] };
+        let crds = crds.iter().map(|crd| (crd.filename.as_str(), crd.file.data.to_str()));
+        crds.chain(self.objects.iter().map(|object| (object.path.as_str(), Cow::Borrowed(object.text.as_str()))))
+    }
+
+    fn hook_documents(&self, shown: &Shown) -> impl Iterator<Item = (&str, &str)> {
+        let (none, no_tests) = (shown.no_hooks, shown.no_tests);
+        let hooks = self.hooks.iter().filter(move |hook| !none && !(no_tests && hook.events.contains(&"test")));
+        hooks.map(|hook| (hook.manifest.path.as_str(), hook.manifest.text.as_str()))
+    }
+}
+
+/// The name of a release that a template gives.
+pub fn release_name(text: &str, world: &Rc<dyn World>) -> Result<String, Error> {
+    let mut functions = Functions::default();
+    fitout_sprig::add(&mut functions, world);
+    const NAME: &str = "name-template";
+    let set = Set::new(NAME, Rc::new(functions), MissingKey::Default);
+    let name = set.parse(NAME, text).and_then(|_| set.execute(NAME.as_bytes(), &Value::Nil));
+    name.map(|name| name.to_str().into_owned()).map_err(|error| error.to_string().into())
 }
 
 fn add(text: &mut String, path: &str, document: &str) {

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fitout_api::Scope;
 
 use crate::ages;
+use crate::charts;
 use crate::logging::{LogFormat, LogLevel};
 use crate::output::Format;
 use crate::settings::Setting;
@@ -97,6 +98,11 @@ pub(crate) enum Command {
     Cluster {
         #[command(subcommand)]
         command: Cluster,
+    },
+    /// Render charts and look at them, without a hub
+    Chart {
+        #[command(subcommand)]
+        command: charts::Command,
     },
     /// Run the hub
     Hub(Hub),
@@ -398,6 +404,10 @@ mod tests {
             &["cluster"],
             &["cluster", "add"],
             &["cluster", "remove"],
+            &["chart"],
+            &["chart", "template"],
+            &["chart", "show"],
+            &["chart", "lint"],
             &["hub"],
         ] {
             assert_snapshot!(format!("help-{}", words.join("-")), help(words));

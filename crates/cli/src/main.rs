@@ -7,6 +7,7 @@
 mod ages;
 mod arguments;
 mod changes;
+mod charts;
 mod clusters;
 mod connecting;
 mod connection;
@@ -53,10 +54,18 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let plain = arguments.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let paint = Paint::new(!plain && std::io::stdout().is_terminal());
-    let ended = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(run(arguments, paint)),
-        Err(error) => Err(Failure::new(format!("cannot start threads: {error}"))),
+    let ended = match arguments.command {
+        // Nothing is waited for, so nothing is started.
+        Command::Chart { command } => return end(charts::run(&command, arguments.output, paint), plain),
+        _ => match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+            Ok(runtime) => runtime.block_on(run(arguments, paint)),
+            Err(error) => Err(Failure::new(format!("cannot start threads: {error}"))),
+        },
     };
+    end(ended, plain)
+}
+
+fn end(ended: Result<Answer, Failure>, plain: bool) -> ExitCode {
     match ended {
         Ok(answer) => {
             // Who does not read to the end has read enough.
@@ -89,6 +98,7 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
         Command::Catalog { command } => views::catalog(&session().await?, &command).await,
         Command::Extension { command } => views::extension(&session().await?, &command).await,
         Command::Cluster { command } => clusters::run(&session().await?, command).await,
+        Command::Chart { command } => charts::run(&command, output, paint),
         Command::Completions { shell } => Ok(completions(shell).into()),
         Command::Version => Ok(views::version(output).into()),
     }

@@ -13,7 +13,7 @@ use crate::ages::age;
 const UNKNOWN: &str = "-";
 
 /// Columns as kubectl prints them: no borders, three spaces between.
-fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header.to_vec());

@@ -83,9 +83,8 @@ impl Manifests {
     fn add(&mut self, manifest: Manifest) {
         let annotations = &manifest.head.annotations;
         let Some(asked) = annotations.get("helm.sh/hook") else { return self.objects.push(manifest) };
-        let events = words(asked).map(|word| event(&word)).collect::<Option<Vec<_>>>();
         // A hook of an event that nobody knows is never applied.
-        let Some(events) = events else { return };
+        let Some(events) = events(asked) else { return };
         let policies = |annotation: &str| annotations.get(annotation).map(|all| words(all).collect());
         self.hooks.push(Hook {
             events,
@@ -99,6 +98,11 @@ impl Manifests {
 
 fn words(list: &str) -> impl Iterator<Item = String> {
     list.split(',').map(|word| word.trim().to_lowercase())
+}
+
+/// The events of an annotation, unless one of them is none.
+pub(crate) fn events(annotation: &str) -> Option<Vec<&'static str>> {
+    words(annotation).map(|word| event(&word)).collect()
 }
 
 fn event(word: &str) -> Option<&'static str> {

@@ -5,6 +5,7 @@ mod draft;
 mod json;
 mod present;
 mod target;
+mod yaml;
 
 use std::collections::BTreeMap;
 

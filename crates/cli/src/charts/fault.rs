@@ -1,0 +1,106 @@
+//! Errors of templates, at their place.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use fitout_chart::render::{Error, Place};
+use fitout_chart::{Chart, File};
+
+use crate::failure::Failure;
+use crate::output::Paint;
+
+/// The texts of all templates, by the names that errors give them.
+pub(super) struct Sources(HashMap<String, File>);
+
+impl Sources {
+    pub(super) fn of(chart: &Chart) -> Self {
+        let mut sources = HashMap::new();
+        collect(chart, &mut sources);
+        Self(sources)
+    }
+
+    /// The message, then the line it is about with a mark below it, and which value was not there.
+    pub(super) fn explain(&self, error: &Error, paint: Paint) -> Failure {
+        let mut sentence = error.message.clone();
+        // The innermost place is where it happened; those around it say how it came there.
+        if let Some(place) = error.places.last()
+            && let Some(shown) = self.shown(place, paint)
+        {
+            sentence.push_str(&shown);
+        }
+        let failure = Failure::new(sentence);
+        match error.places.last().and_then(|place| missing(place, &error.message)) {
+            Some(path) => failure.hint(format!("{path} is not set: give it a value, or have the template ask for it")),
+            None => failure,
+        }
+    }
+
+    fn shown(&self, place: &Place, paint: Paint) -> Option<String> {
+        let text = self.0.get(&place.template)?.data.to_str().into_owned();
+        let line = text.split('\n').nth(place.line.checked_sub(1)?)?.trim_end();
+        let number = place.line.to_string();
+        let margin = " ".repeat(number.len());
+        let mut shown = String::new();
+        let column = place.column.map(|column| format!(":{}", column + 1)).unwrap_or_default();
+        let _ = write!(shown, "\n{margin}{} {}:{number}{column}", paint.cyan("-->"), place.template);
+        let _ = write!(shown, "\n{margin} {}", paint.cyan("|"));
+        let _ = write!(shown, "\n{} {} {line}", paint.cyan(&number), paint.cyan("|"));
+        if let Some(column) = place.column {
+            let before: String = line.get(..column)?.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            let rest = line.get(column..)?;
+            let length = place.at.as_deref().map_or(1, |at| marked(at, rest));
+            let mark = paint.red(&"^".repeat(length));
+            let _ = write!(shown, "\n{margin} {} {before}{mark}", paint.cyan("|"));
+        }
+        Some(shown)
+    }
+}
+
+/// How much of a line is what was evaluated. Go shows long expressions shortened, so it is what both have in common.
+fn marked(at: &str, rest: &str) -> usize {
+    let common = at.chars().zip(rest.chars()).take_while(|(one, other)| one == other).count();
+    common.max(1)
+}
+
+fn collect(chart: &Chart, sources: &mut HashMap<String, File>) {
+    for template in &*chart.templates {
+        sources.insert(format!("{}/{}", chart.full_path(), template.name), template.clone());
+    }
+    for dependency in &chart.dependencies {
+        collect(dependency, sources);
+    }
+}
+
+/// The path, from the chart's own values, of the value that was nil and of which more was asked.
+fn missing(place: &Place, message: &str) -> Option<String> {
+    let (_, field) = message.rsplit_once("nil pointer evaluating interface {}.")?;
+    let field: String = field.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let path = place.at.as_deref()?.strip_prefix('$').unwrap_or(place.at.as_deref()?).strip_prefix(".Values.")?;
+    let parts: Vec<&str> = path.split('.').collect();
+    let at = parts.iter().rposition(|part| *part == field)?;
+    // In a dependency, values begin where those of its chart are.
+    let charts = place.template.split("/charts/").skip(1).filter_map(|rest| rest.split('/').next());
+    let whole: Vec<&str> = charts.chain(parts[..at].iter().copied()).collect();
+    (!whole.is_empty()).then(|| whole.join("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_nil_is_named_from_the_top() {
+        let place = |template: &str, at: &str| Place {
+            template: template.to_owned(),
+            line: 1,
+            column: Some(3),
+            at: Some(at.to_owned()),
+        };
+        let message = "nil pointer evaluating interface {}.tag";
+        assert_eq!(missing(&place("c/templates/a.yaml", ".Values.image.tag"), message).as_deref(), Some("image"));
+        assert_eq!(missing(&place("c/templates/a.yaml", "$.Values.a.b.tag"), message).as_deref(), Some("a.b"));
+        let inner = place("c/charts/db/templates/a.yaml", ".Values.image.tag");
+        assert_eq!(missing(&inner, message).as_deref(), Some("db.image"));
+        assert_eq!(missing(&place("c/templates/a.yaml", ".image.tag"), message), None);
+    }
+}
