@@ -75,6 +75,7 @@ fn builds() -> Vec<Build> {
         plain("judge", "./template", "judge-template"),
         plain("judge", "./regex", "judge-regex"),
         plain("judge", "./functions", "judge-functions"),
+        plain("judge", "./render", "judge-render"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
             ..plain("judge", "./helm", "judge-helm")
