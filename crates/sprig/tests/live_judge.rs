@@ -39,8 +39,8 @@ fn functions_make_the_same_of_values() -> Result<()> {
     for some in cases.chunks(AT_ONCE) {
         let questions: Vec<_> = some.iter().map(|case| Chance::new(*case).question()).collect();
         for (question, theirs) in questions.iter().zip(judge::ask(&mut judge, &questions)?) {
-            assert_eq!(question.ours(), theirs, "{question:?}");
             executed += usize::from(!matches!(theirs, Answer::Refusal(_)));
+            assert_eq!(question.ours().readable(), theirs.readable(), "{question:?}");
         }
     }
     println!("executed {executed} of {}", cases.len());

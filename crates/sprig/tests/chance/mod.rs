@@ -101,7 +101,7 @@ const CALLS: &[(&str, &str)] = &[
     ("reverse", "l"),
     ("round", "ni"),
     ("round", "nin"),
-    ("semver", "v"),
+    ("toString (semver", "v)"),
     ("semverCompare", "rv"),
     ("seq", "i*"),
     ("slice", "li"),
@@ -194,6 +194,10 @@ impl Chance {
         }
         let mut call = name.to_owned();
         for param in params {
+            if param == ')' {
+                call.push(')');
+                continue;
+            }
             let argument = self.argument(param, depth.saturating_sub(1));
             // What is merged into itself has no end.
             let merged = name.to_ascii_lowercase().contains("merge");
