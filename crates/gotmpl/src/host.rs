@@ -53,9 +53,12 @@ pub trait Host: Debug {
         None
     }
 
-    /// A field of a struct.
+    /// A field of a struct. One that does not begin with an upper case letter is not seen.
     fn field(&self, name: &[u8]) -> Option<Field> {
         let (Shape::Struct(fields) | Shape::Pointer(fields)) = self.shape() else { return None };
+        if !name.first()?.is_ascii_uppercase() {
+            return None;
+        }
         let (_, value) = fields.into_iter().find(|(field, _)| field.as_bytes() == name)?;
         Some(Field { value, any: false })
     }
@@ -68,6 +71,11 @@ pub trait Host: Debug {
     /// What a format makes of it, where its type says something else than its shape does. The fields of a struct have
     /// the names that the format gives them, and only those are there that it writes.
     fn marshal(&self, _format: Format) -> Option<Result<Shape, Error>> {
+        None
+    }
+
+    /// What is left of it when only what templates see of its fields is copied, if that is not all.
+    fn copied(&self) -> Option<Value> {
         None
     }
 

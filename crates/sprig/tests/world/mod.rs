@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "it has more than values")]
 #[path = "../../../gotmpl/tests/world/mod.rs"]
-mod values;
+mod templates;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use fitout_gotmpl::{Error, Functions, MissingKey, Set, Text, Value};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-pub(crate) use values::decode;
+pub(crate) use templates::decode;
 
 /// What a question says about the world.
 #[derive(Clone, Debug, Default)]
