@@ -39,6 +39,17 @@ fn values_are_written_in_yaml_as_version_3_writes_them() -> Result<()> {
 }
 
 #[test]
+fn values_are_written_in_toml_as_go_writes_them() -> Result<()> {
+    compare("{{toToml .}}", Chance::table, 2)?;
+    compare("{{mustToToml .}}", |chance| chance.value(4), 4)
+}
+
+#[test]
+fn texts_in_toml_mean_the_same() -> Result<()> {
+    compare("{{fromToml .}}|{{fromToml . | toJson}}", Chance::toml, 2)
+}
+
+#[test]
 fn texts_in_json_mean_the_same() -> Result<()> {
     compare("{{fromJson .}}|{{fromJsonArray .}}", Chance::json, 2)?;
     compare("{{mustFromJson . | printf \"%v\"}}", Chance::json, 4)

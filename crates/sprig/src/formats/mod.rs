@@ -3,6 +3,8 @@
 mod json;
 mod pretty;
 mod stack;
+mod time;
+mod toml;
 mod view;
 mod yaml;
 
@@ -16,6 +18,7 @@ use json::{Layout, Unmarshal, from_json};
 pub(crate) fn add(declare: &mut Declare<'_>) {
     add_json(declare);
     add_yaml(declare);
+    add_toml(declare);
 }
 
 fn add_json(declare: &mut Declare<'_>) {
@@ -49,6 +52,25 @@ fn add_yaml(declare: &mut Declare<'_>) {
         .plain(&["fromYaml"], &[Type::String], Type::MAP, |arguments| map(read_yaml(&text(&arguments[0]), Type::MAP)));
     declare.plain(&["fromYamlArray"], &[Type::String], Type::LIST, |arguments| {
         list(read_yaml(&text(&arguments[0]), Type::LIST))
+    });
+}
+
+fn add_toml(declare: &mut Declare<'_>) {
+    declare.panicking(&["toToml"], &[Type::Any], Type::String, |arguments| match toml::to_toml(&arguments[0]) {
+        Ok(text) => Ok(Value::string(text)),
+        Err(toml::Stop::Error(error)) => Ok(Value::string(error.to_string())),
+        Err(toml::Stop::Panic(message)) => Err(Error::new(message)),
+    });
+    declare.panicking(&["mustToToml"], &[Type::Any], Type::String, |arguments| match toml::to_toml(&arguments[0]) {
+        Ok(text) => Ok(Value::string(text)),
+        Err(toml::Stop::Error(error)) => Err(error),
+        Err(toml::Stop::Panic(message)) => Err(Error::new(message)),
+    });
+    declare.plain(&["fromToml"], &[Type::String], Type::MAP, |arguments| {
+        map(match toml::from_toml(&text(&arguments[0])) {
+            Ok(value) => Unmarshal::of(value),
+            Err(error) => Unmarshal::refused(Type::MAP, error),
+        })
     });
 }
 
