@@ -36,7 +36,7 @@ mod value;
 
 pub use error::Error;
 pub use function::{Function, Functions, Signature};
-pub use host::{Field, Fields, Host, Shape};
+pub use host::{Field, Fields, Format, Host, Shape};
 pub use kind::{Floating, Signed, Type, Unsigned};
 pub use list::List;
 pub use map::Map;

@@ -1,0 +1,84 @@
+//! A world without chance, and templates that are run in it: the same as in `testbed/judge/functions`.
+
+#[allow(dead_code, reason = "it has more than values")]
+#[path = "../../../gotmpl/tests/world/mod.rs"]
+mod values;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use fitout_gotmpl::{Error, Functions, MissingKey, Set, Text, Value};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+pub(crate) use values::decode;
+
+/// What a question says about the world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct World {
+    /// Where the stream of random bytes begins.
+    pub(crate) seed: u64,
+    /// The name of the local zone; none is UTC.
+    pub(crate) zone: String,
+    /// Nanoseconds since 1970.
+    pub(crate) now: i64,
+}
+
+impl World {
+    /// The world that a row speaks of.
+    pub(crate) fn of(json: &Json) -> Self {
+        let zone = json["zone"].as_str().unwrap_or_default().to_owned();
+        Self { seed: json["seed"].as_u64().unwrap_or(0), zone, now: json["now"].as_i64().unwrap_or(0) }
+    }
+}
+
+/// A world whose random bytes are SHA-256 of the seed and a counter, block after block.
+#[derive(Debug)]
+struct Fixed {
+    world: World,
+    stream: RefCell<Stream>,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    counter: u64,
+    rest: Vec<u8>,
+}
+
+impl fitout_sprig::World for Fixed {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut stream = self.stream.borrow_mut();
+        for byte in bytes {
+            if stream.rest.is_empty() {
+                let hash = Sha256::new_with_prefix(self.world.seed.to_le_bytes());
+                stream.rest = hash.chain_update(stream.counter.to_le_bytes()).finalize().to_vec();
+                // Taken from the end.
+                stream.rest.reverse();
+                stream.counter += 1;
+            }
+            *byte = stream.rest.pop().unwrap_or_default();
+        }
+    }
+
+    fn now(&self) -> (i64, u32) {
+        let second = 1_000_000_000;
+        (self.world.now.div_euclid(second), u32::try_from(self.world.now.rem_euclid(second)).unwrap())
+    }
+
+    fn zone(&self) -> String {
+        if self.world.zone.is_empty() { "UTC".to_owned() } else { self.world.zone.clone() }
+    }
+}
+
+/// What a template "t" makes of a value, with others beside it.
+pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
+    let mut functions = Functions::default();
+    let fixed: Rc<dyn fitout_sprig::World> = Rc::new(Fixed { world: world.clone(), stream: RefCell::default() });
+    fitout_sprig::add(&mut functions, &fixed);
+    let set = Set::new("root", Rc::new(functions), MissingKey::Zero);
+    for (name, text) in others {
+        set.parse(name.as_str(), text.as_str())?;
+    }
+    set.parse("t", text)?;
+    set.execute(b"t", data)
+}
