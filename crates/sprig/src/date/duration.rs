@@ -1,9 +1,10 @@
 //! `time.Duration`.
 
+use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Error, Function, Host, Shape, Text, Type, Value};
+use fitout_gotmpl::{Error, Format, Function, Host, Shape, Text, Type, Value};
 
 use super::quote::quote;
 
@@ -26,13 +27,8 @@ const MOST: u64 = 1 << 63;
 impl Duration {
     /// The duration that a value is, if it is one.
     pub(crate) fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::Host(host) if host.type_name() == "time.Duration" => match host.shape() {
-                Shape::Like(Value::Int(_, nanoseconds)) => Some(Self(nanoseconds)),
-                _ => None,
-            },
-            _ => None,
-        }
+        let Value::Host(host) = value else { return None };
+        host.as_any()?.downcast_ref().copied()
     }
 
     pub(crate) fn to_value(self) -> Value {
@@ -42,11 +38,7 @@ impl Duration {
     /// `time.ParseDuration`.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, Error> {
         let invalid = || Error::new(format!("time: invalid duration {}", quote(text)));
-        let (negative, mut rest) = match text {
-            [b'-', rest @ ..] => (true, rest),
-            [b'+', rest @ ..] => (false, rest),
-            rest => (false, rest),
-        };
+        let (negative, mut rest) = sign(text);
         if rest == b"0" {
             return Ok(Self(0));
         }
@@ -129,6 +121,13 @@ fn summed(sum: u64, whole: u64, (fraction, scale): (u64, f64), unit: u64) -> Opt
         }
     }
     Some(sum.wrapping_add(more)).filter(|sum| *sum <= MOST)
+}
+
+/// Whether there is a minus at the beginning, and what comes after a sign.
+pub(super) fn sign(text: &[u8]) -> (bool, &[u8]) {
+    let negative = text.first() == Some(&b'-');
+    let signed = negative || text.first() == Some(&b'+');
+    (negative, &text[usize::from(signed)..])
 }
 
 /// The digits at the beginning, as a number that is not too large.
@@ -228,6 +227,17 @@ impl Host for Duration {
         match value {
             Value::Int(_, nanoseconds) => Some(Self(*nanoseconds).to_value()),
             _ => None,
+        }
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn marshal(&self, format: Format) -> Option<Result<Shape, Error>> {
+        match format {
+            Format::Json => None,
+            Format::Yaml | Format::Toml => Some(Ok(Shape::Like(Value::string(self.to_string())))),
         }
     }
 
