@@ -1,5 +1,6 @@
 //! What the program that runs a template hands in.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::rc::Rc;
 
@@ -76,6 +77,11 @@ pub trait Host: Debug {
 
     /// What is left of it when only what templates see of its fields is copied, if that is not all.
     fn copied(&self) -> Option<Value> {
+        None
+    }
+
+    /// Itself, for whoever handed it in and takes it back as an argument.
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 
