@@ -1,5 +1,6 @@
 //! Benchmarks: each prints ours, theirs and the ratio, measured side by side in one run.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -37,11 +38,17 @@ fn cargo(words: &[&str]) -> Result<()> {
     let status = Command::new(env!("CARGO"))
         .args(words)
         .current_dir(paths::checkout())
-        .env("FITOUT", paths::target().join("release/fitout"))
+        .env("FITOUT", target()?.join("release/fitout"))
         .status()
         .context("run cargo")?;
     if !status.success() {
         bail!("cargo {} has failed", words[0]);
     }
     Ok(())
+}
+
+/// Where cargo puts what it builds: this program is in a directory of it.
+fn target() -> Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    Ok(own.ancestors().nth(2).context("this program is in no directory of cargo's")?.to_owned())
 }
