@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::rc::Rc;
 
+use crate::error::Error;
 use crate::function::Function;
 use crate::text::Text;
 use crate::value::Value;
@@ -18,6 +19,17 @@ pub enum Shape {
     Pointer(Fields),
     /// A named type of one of Go's own kinds, such as `time.Duration`.
     Like(Value),
+}
+
+/// The formats in which Go writes values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `encoding/json`
+    Json,
+    /// `go.yaml.in/yaml/v3`
+    Yaml,
+    /// `github.com/BurntSushi/toml`
+    Toml,
 }
 
 /// A field of a host's value.
@@ -58,6 +70,12 @@ pub trait Host: Debug {
 
     /// What is left of it when only what templates see of its fields is copied, if that is not all.
     fn copied(&self) -> Option<Value> {
+        None
+    }
+
+    /// What a format makes of it, where its type says something else than its shape does. The fields of a struct have
+    /// the names that the format gives them, and only those are there that it writes.
+    fn marshal(&self, _format: Format) -> Option<Result<Shape, Error>> {
         None
     }
 

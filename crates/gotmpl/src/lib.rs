@@ -36,7 +36,7 @@ mod value;
 
 pub use error::Error;
 pub use function::{Function, Functions, Signature};
-pub use host::{Field, Fields, Host, Shape};
+pub use host::{Field, Fields, Format, Host, Shape};
 pub use kind::{Floating, Signed, Type, Unsigned};
 pub use list::List;
 pub use map::Map;
@@ -64,4 +64,9 @@ pub fn quote(text: &[u8]) -> String {
 /// The shortest number that is read as this float, as Go finds it, such as `1.5e3`.
 pub fn shortest(float: f64) -> String {
     print::shortest(float, print::Size::Double)
+}
+
+/// `strconv.CanBackquote`.
+pub fn can_backquote(text: &[u8]) -> bool {
+    quote::can_backquote(text)
 }

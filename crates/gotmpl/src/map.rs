@@ -121,6 +121,11 @@ impl Map {
         self.entries.borrow().clone()
     }
 
+    /// Shows the entries as they are now, in order, without a copy of them. Nothing may be put into the map meanwhile.
+    pub fn show<R>(&self, to: impl FnOnce(&[(Value, Value)]) -> R) -> R {
+        to(&self.entries.borrow())
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.entries.borrow().len()

@@ -1,11 +1,12 @@
 //! From a tree to a value: scalars get their meaning, aliases and merge keys are followed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::cursor::Mark;
 use crate::gosyntax;
-use crate::parser::MAX_DEPTH;
 use crate::resolve::{Meaning, resolve_tagged};
+use crate::stack::enough;
 use crate::tree::{Content, Node, NodeId, Scalar, Tree};
 use crate::{Error, binary};
 
@@ -18,23 +19,24 @@ pub(crate) enum Duplicates {
 
 /// A value of YAML, which has more kinds of keys than JSON.
 #[derive(Clone, Debug)]
-pub(crate) enum Decoded {
-    Scalar(Key),
-    Sequence(Vec<Decoded>),
-    Mapping(Mapping),
+pub(crate) enum Decoded<'t> {
+    Scalar(Key<'t>),
+    Sequence(Vec<Decoded<'t>>),
+    Mapping(Mapping<'t>),
 }
 
-pub(crate) type Mapping = BTreeMap<Key, Decoded>;
+/// Pairs in the order of their keys, of which no two are equal.
+pub(crate) type Mapping<'t> = Vec<(Key<'t>, Decoded<'t>)>;
 
 /// A scalar, which can be a key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
+pub(crate) enum Key<'t> {
     Null,
     Bool(bool),
     Int(i64),
     Uint(u64),
     Float(FloatBits),
-    Text(String),
+    Text(Cow<'t, str>),
 }
 
 /// A float as bits, because only these can be compared.
@@ -47,11 +49,8 @@ impl FloatBits {
     }
 }
 
-/// Twice what a text can nest, since an alias is a level of its own.
-const DEEPEST: usize = 2 * MAX_DEPTH;
-
 /// The value of a tree.
-pub(crate) fn decode(tree: &Tree, duplicates: Duplicates) -> Result<Decoded, Error> {
+pub(crate) fn decode(tree: &Tree, duplicates: Duplicates, deepest: usize) -> Result<Decoded<'_>, Error> {
     let Some(root) = tree.root else { return Ok(Decoded::Scalar(Key::Null)) };
     // Go counts the document as one.
     let mut decoder = Decoder {
@@ -63,13 +62,14 @@ pub(crate) fn decode(tree: &Tree, duplicates: Duplicates) -> Result<Decoded, Err
         aliased: 0,
         within_aliases: 0,
         depth: 0,
+        deepest,
     };
     let value = decoder.value(root)?;
     if decoder.found.is_empty() { Ok(value) } else { Err(Error::duplicates(decoder.found)) }
 }
 
-struct Decoder<'a> {
-    tree: &'a Tree,
+struct Decoder<'t> {
+    tree: &'t Tree,
     duplicates: Duplicates,
     found: Vec<(Mark, String)>,
     /// The aliases that are being followed.
@@ -78,30 +78,32 @@ struct Decoder<'a> {
     aliased: u32,
     within_aliases: usize,
     depth: usize,
+    /// How deep a text may nest.
+    deepest: usize,
 }
 
-impl Decoder<'_> {
-    fn value(&mut self, id: NodeId) -> Result<Decoded, Error> {
+impl<'t> Decoder<'t> {
+    fn value(&mut self, id: NodeId) -> Result<Decoded<'t>, Error> {
         let node = self.tree.node(id);
         self.enter(node)?;
         let value = match &node.content {
             Content::Scalar(scalar) => meaning(node, scalar).map(Decoded::Scalar),
             Content::Alias { name, target } => self.aliased(id, name, *target),
-            Content::Sequence(items) => self.sequence(items),
-            Content::Mapping(pairs) => self.mapping(pairs),
+            Content::Sequence(items) => enough(|| self.sequence(items)),
+            Content::Mapping(pairs) => enough(|| self.mapping(pairs)),
         };
         self.depth -= 1;
         value
     }
 
-    fn aliased(&mut self, id: NodeId, name: &str, target: NodeId) -> Result<Decoded, Error> {
+    fn aliased(&mut self, id: NodeId, name: &str, target: NodeId) -> Result<Decoded<'t>, Error> {
         self.open_alias(id, name)?;
         let value = self.value(target);
         self.close_alias(id);
         value
     }
 
-    fn sequence(&mut self, items: &[NodeId]) -> Result<Decoded, Error> {
+    fn sequence(&mut self, items: &'t [NodeId]) -> Result<Decoded<'t>, Error> {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
             values.push(self.value(*item)?);
@@ -109,9 +111,20 @@ impl Decoder<'_> {
         Ok(Decoded::Sequence(values))
     }
 
-    fn mapping(&mut self, pairs: &[(NodeId, NodeId)]) -> Result<Decoded, Error> {
-        let mut mapping = Mapping::new();
-        self.add_pairs(pairs, &mut mapping)?;
+    fn mapping(&mut self, pairs: &'t [(NodeId, NodeId)]) -> Result<Decoded<'t>, Error> {
+        let mut mapping = Vec::with_capacity(pairs.len());
+        self.add_pairs(pairs, &mut mapping, &mut BTreeSet::new())?;
+        if !mapping.is_sorted_by(|(one, _), (other, _)| one < other) {
+            // Equal keys stay in order, and the last of them wins.
+            mapping.sort_by(|(one, _), (other, _)| one.cmp(other));
+            mapping.dedup_by(|later, earlier| {
+                let same = later.0 == earlier.0;
+                if same {
+                    std::mem::swap(later, earlier);
+                }
+                same
+            });
+        }
         Ok(Decoded::Mapping(mapping))
     }
 
@@ -123,9 +136,9 @@ impl Decoder<'_> {
         if self.aliased > 100 && self.count > 1000 && share > allowed_share(self.count) {
             return Err(Error::in_meaning(node.mark(), "document contains excessive aliasing"));
         }
-        // Aliases can nest more deeply than the text does.
-        if self.depth == DEEPEST {
-            return Err(Error::in_meaning(node.mark(), format!("exceeded max depth of {MAX_DEPTH}")));
+        // Aliases can nest more deeply than the text does, for each is a level of its own.
+        if self.depth == 2 * self.deepest {
+            return Err(Error::in_meaning(node.mark(), format!("exceeded max depth of {}", self.deepest)));
         }
         self.depth += 1;
         Ok(())
@@ -145,21 +158,27 @@ impl Decoder<'_> {
         self.open.remove(&id);
     }
 
-    fn add_pairs(&mut self, pairs: &[(NodeId, NodeId)], mapping: &mut Mapping) -> Result<(), Error> {
+    fn add_pairs(
+        &mut self,
+        pairs: &'t [(NodeId, NodeId)],
+        mapping: &mut Mapping<'t>,
+        known: &mut BTreeSet<Key<'t>>,
+    ) -> Result<(), Error> {
         for (key, value) in pairs {
             if self.is_merge(*key) {
-                self.merge(*value, mapping)?;
+                self.merge(*value, mapping, known)?;
                 continue;
             }
             let decoded = self.key(*key)?;
             let content = self.value(*value)?;
-            let place = self.tree.node(*value).mark();
-            self.set(place, decoded, content, mapping);
+            if self.is_new(*value, &decoded, known) {
+                mapping.push((decoded, content));
+            }
         }
         Ok(())
     }
 
-    fn key(&mut self, id: NodeId) -> Result<Key, Error> {
+    fn key(&mut self, id: NodeId) -> Result<Key<'t>, Error> {
         match self.value(id)? {
             Decoded::Scalar(key) => Ok(key),
             other => {
@@ -169,13 +188,14 @@ impl Decoder<'_> {
         }
     }
 
-    fn set(&mut self, place: Mark, key: Key, content: Decoded, mapping: &mut Mapping) {
-        let no_number = matches!(&key, Key::Float(float) if float.get().is_nan());
-        if self.duplicates == Duplicates::Refused && !no_number && mapping.contains_key(&key) {
-            self.found.push((place, gosyntax::key(&key)));
-        } else {
-            mapping.insert(key, content);
+    /// Whether a key may be added. One that is there already is noted where that is refused.
+    fn is_new(&mut self, value: NodeId, key: &Key<'t>, known: &mut BTreeSet<Key<'t>>) -> bool {
+        let no_number = matches!(key, Key::Float(float) if float.get().is_nan());
+        if self.duplicates == Duplicates::LastWins || no_number || known.insert(key.clone()) {
+            return true;
         }
+        self.found.push((self.tree.node(value).mark(), gosyntax::key(key)));
+        false
     }
 
     fn is_merge(&self, key: NodeId) -> bool {
@@ -184,24 +204,24 @@ impl Decoder<'_> {
     }
 
     /// Adds what is behind a merge key. As in Go, it wins over the keys before it.
-    fn merge(&mut self, id: NodeId, mapping: &mut Mapping) -> Result<(), Error> {
+    fn merge(&mut self, id: NodeId, mapping: &mut Mapping<'t>, known: &mut BTreeSet<Key<'t>>) -> Result<(), Error> {
         match &self.tree.node(id).content {
-            Content::Sequence(items) => items.iter().rev().try_for_each(|item| self.merge_one(*item, mapping)),
-            _ => self.merge_one(id, mapping),
+            Content::Sequence(items) => items.iter().rev().try_for_each(|item| self.merge_one(*item, mapping, known)),
+            _ => self.merge_one(id, mapping, known),
         }
     }
 
-    fn merge_one(&mut self, id: NodeId, mapping: &mut Mapping) -> Result<(), Error> {
+    fn merge_one(&mut self, id: NodeId, mapping: &mut Mapping<'t>, known: &mut BTreeSet<Key<'t>>) -> Result<(), Error> {
         let node = self.tree.node(id);
         match &node.content {
             Content::Mapping(pairs) => {
                 self.enter(node)?;
-                self.add_pairs(pairs, mapping)?;
+                enough(|| self.add_pairs(pairs, mapping, known))?;
             }
             Content::Alias { name, target } if matches!(self.tree.node(*target).content, Content::Mapping(_)) => {
                 self.enter(node)?;
                 self.open_alias(id, name)?;
-                self.merge_one(*target, mapping)?;
+                self.merge_one(*target, mapping, known)?;
                 self.close_alias(id);
             }
             _ => {
@@ -223,9 +243,9 @@ fn allowed_share(count: u32) -> f64 {
     0.99 - 0.89 * over
 }
 
-fn meaning(node: &Node, scalar: &Scalar) -> Result<Key, Error> {
+fn meaning<'t>(node: &Node, scalar: &'t Scalar) -> Result<Key<'t>, Error> {
     if scalar.tag.is_empty() && !scalar.implicit {
-        return Ok(Key::Text(scalar.text.clone()));
+        return Ok(Key::Text(Cow::Borrowed(&scalar.text)));
     }
     let fail = |problem| Error::in_meaning(node.mark(), problem);
     Ok(match resolve_tagged(&scalar.tag, &scalar.text).map_err(fail)? {
@@ -234,10 +254,11 @@ fn meaning(node: &Node, scalar: &Scalar) -> Result<Key, Error> {
         Meaning::Int(whole) => Key::Int(whole),
         Meaning::Uint(whole) => Key::Uint(whole),
         Meaning::Float(float) => Key::Float(FloatBits(float.to_bits())),
-        Meaning::Text | Meaning::Timestamp => Key::Text(scalar.text.clone()),
+        Meaning::Text | Meaning::Timestamp => Key::Text(Cow::Borrowed(&scalar.text)),
         Meaning::Binary => {
             let decoded = binary::decode(&scalar.text);
-            Key::Text(decoded.ok_or_else(|| fail("!!binary value contains invalid base64 data".to_owned()))?)
+            let decoded = decoded.ok_or_else(|| fail("!!binary value contains invalid base64 data".to_owned()))?;
+            Key::Text(Cow::Owned(decoded))
         }
     })
 }

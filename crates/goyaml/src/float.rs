@@ -1,13 +1,13 @@
 //! Floats as Go writes them.
 
 /// A float in as few digits as possible; with an exponent where that is below -4 or above 5.
-pub(crate) fn shortest(float: f64) -> String {
+pub fn shortest(float: f64) -> String {
     shape(float, &format!("{float:e}"), float.to_string())
 }
 
 /// The same after rounding to 32 bits, as the library does it for keys.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-pub(crate) fn shortest_single(float: f64) -> String {
+pub fn shortest_single(float: f64) -> String {
     let single = float as f32;
     shape(single.into(), &format!("{single:e}"), single.to_string())
 }
@@ -30,9 +30,19 @@ fn shape(float: f64, scientific: &str, positional: String) -> String {
 }
 
 /// The whole number that Go's JSON writes for a float, if it writes one.
+#[expect(clippy::cast_possible_truncation, reason = "it is within the range")]
 pub(crate) fn whole(float: f64) -> Option<serde_json::Number> {
+    // Up to here a float has all digits of the number that it is; beyond it Go writes zeros for those it does not need.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
     // From here on Go writes an exponent.
-    if float.abs() >= 1e21 || (float == 0.0 && float.is_sign_negative()) {
+    const EXPONENT: f64 = 1e21;
+    if float.fract() != 0.0 || (float == 0.0 && float.is_sign_negative()) {
+        return None;
+    }
+    if float.abs() <= EXACT {
+        return Some((float as i64).into());
+    }
+    if float.abs() >= EXPONENT {
         return None;
     }
     let text = float.to_string();

@@ -6,7 +6,7 @@ use crate::decode::{Decoded, Key};
 use crate::float;
 
 /// A value.
-pub(crate) fn value(value: &Decoded) -> String {
+pub(crate) fn value(value: &Decoded<'_>) -> String {
     match value {
         Decoded::Scalar(scalar) => key(scalar),
         other => within(other),
@@ -14,7 +14,7 @@ pub(crate) fn value(value: &Decoded) -> String {
 }
 
 /// A key.
-pub(crate) fn key(key: &Key) -> String {
+pub(crate) fn key(key: &Key<'_>) -> String {
     match key {
         Key::Null => "<nil>".to_owned(),
         Key::Bool(value) => value.to_string(),
@@ -30,7 +30,7 @@ pub(crate) fn key(key: &Key) -> String {
 }
 
 /// A value inside of another.
-fn within(value: &Decoded) -> String {
+fn within(value: &Decoded<'_>) -> String {
     match value {
         Decoded::Scalar(Key::Null) => "interface {}(nil)".to_owned(),
         Decoded::Scalar(scalar) => key(scalar),

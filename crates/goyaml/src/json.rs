@@ -1,69 +1,72 @@
 //! From YAML's values to JSON's, which knows only text for keys and no infinite numbers.
 
-use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
 
-use crate::decode::{Decoded, Key, Mapping};
+use crate::build::Build;
+use crate::decode::{Decoded, Key};
+use crate::stack::enough;
 use crate::{Error, float, gosyntax};
 
-/// The value in JSON. A float that Go's JSON writes without a fraction is whole.
-pub(crate) fn to_json(decoded: Decoded) -> Result<Value, Error> {
-    let mut unsupported = None;
-    let value = convert(decoded, &mut unsupported)?;
-    match unsupported {
+/// The value in terms of JSON.
+pub(crate) fn to_json<B: Build>(decoded: Decoded<'_>, build: &B) -> Result<B::Value, Error> {
+    let mut converter = Converter { build, unsupported: None };
+    let value = converter.convert(decoded)?;
+    match converter.unsupported {
         Some(float) => Err(Error::not_json(format!("json: unsupported value: {float}"))),
         None => Ok(value),
     }
 }
 
-/// Go looks at all keys before it looks at any number, so the first number that JSON does not have is only noted.
-fn convert(decoded: Decoded, unsupported: &mut Option<&'static str>) -> Result<Value, Error> {
-    Ok(match decoded {
-        Decoded::Scalar(Key::Null) => Value::Null,
-        Decoded::Scalar(Key::Bool(value)) => Value::Bool(value),
-        Decoded::Scalar(Key::Int(whole)) => Value::Number(whole.into()),
-        Decoded::Scalar(Key::Uint(whole)) => Value::Number(whole.into()),
-        Decoded::Scalar(Key::Float(bits)) => number(bits.get(), unsupported),
-        Decoded::Scalar(Key::Text(text)) => Value::String(text),
-        Decoded::Sequence(items) => return array(items, unsupported),
-        Decoded::Mapping(mapping) => return object(mapping, unsupported),
-    })
+struct Converter<'b, B> {
+    build: &'b B,
+    /// Go looks at all keys before it looks at any number, so the first number that JSON does not have is only noted.
+    unsupported: Option<&'static str>,
 }
 
-fn array(items: Vec<Decoded>, unsupported: &mut Option<&'static str>) -> Result<Value, Error> {
-    let mut values = Vec::with_capacity(items.len());
-    for item in items {
-        values.push(convert(item, unsupported)?);
+impl<B: Build> Converter<'_, B> {
+    fn convert(&mut self, decoded: Decoded<'_>) -> Result<B::Value, Error> {
+        Ok(match decoded {
+            Decoded::Scalar(Key::Null) => self.build.null(),
+            Decoded::Scalar(Key::Bool(value)) => self.build.bool(value),
+            Decoded::Scalar(Key::Int(whole)) => self.build.int(whole),
+            Decoded::Scalar(Key::Uint(whole)) => self.build.uint(whole),
+            Decoded::Scalar(Key::Float(bits)) => self.number(bits.get()),
+            Decoded::Scalar(Key::Text(text)) => self.build.text(&text),
+            Decoded::Sequence(items) => enough(|| {
+                let values: Result<_, _> = items.into_iter().map(|item| self.convert(item)).collect();
+                Ok(self.build.array(values?))
+            })?,
+            Decoded::Mapping(mapping) => enough(|| {
+                let pair = |(key, value)| {
+                    let key = self.build.key(&name(key, &value)?);
+                    Ok((key, self.convert(value)?))
+                };
+                let pairs: Result<_, _> = mapping.into_iter().map(pair).collect();
+                Ok(self.build.object(pairs?))
+            })?,
+        })
     }
-    Ok(Value::Array(values))
-}
 
-fn object(mapping: Mapping, unsupported: &mut Option<&'static str>) -> Result<Value, Error> {
-    let mut pairs = Map::new();
-    for (key, value) in mapping {
-        pairs.insert(name(key, &value)?, convert(value, unsupported)?);
+    fn number(&mut self, float: f64) -> B::Value {
+        if float.is_finite() {
+            return self.build.float(float);
+        }
+        let name = match float {
+            f64::INFINITY => "+Inf",
+            f64::NEG_INFINITY => "-Inf",
+            _ => "NaN",
+        };
+        self.unsupported.get_or_insert(name);
+        self.build.null()
     }
-    Ok(Value::Object(pairs))
 }
 
-fn number(float: f64, unsupported: &mut Option<&'static str>) -> Value {
-    if let Some(number) = float::whole(float).or_else(|| Number::from_f64(float)) {
-        return Value::Number(number);
-    }
-    let name = match float {
-        f64::INFINITY => "+Inf",
-        f64::NEG_INFINITY => "-Inf",
-        _ => "NaN",
-    };
-    unsupported.get_or_insert(name);
-    Value::Null
-}
-
-fn name(key: Key, value: &Decoded) -> Result<String, Error> {
+fn name<'t>(key: Key<'t>, value: &Decoded<'_>) -> Result<Cow<'t, str>, Error> {
     let kind = match key {
         Key::Text(text) => return Ok(text),
-        Key::Bool(value) => return Ok(value.to_string()),
-        Key::Int(whole) => return Ok(whole.to_string()),
-        Key::Float(bits) => return Ok(float::shortest_single(bits.get())),
+        Key::Bool(value) => return Ok(if value { "true" } else { "false" }.into()),
+        Key::Int(whole) => return Ok(whole.to_string().into()),
+        Key::Float(bits) => return Ok(float::shortest_single(bits.get()).into()),
         Key::Uint(_) => "uint64",
         Key::Null => "%!s(<nil>)",
     };

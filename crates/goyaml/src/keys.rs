@@ -2,50 +2,80 @@
 
 use std::cmp::Ordering;
 
+use crate::writer::Dialect;
+
 /// Whether one key is written before another.
 ///
 /// This is no order in the strict sense: `v10` is before `v1beta1`, that before `v2`, and that before `v10`. Where Go's
 /// answer depends on chance, ours does not.
-fn is_before(one: &str, other: &str) -> bool {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let Some(at) = one.iter().zip(&other).position(|(a, b)| a != b) else { return one.len() < other.len() };
-    match (one[at].is_alphabetic(), other[at].is_alphabetic()) {
-        (true, true) => one[at] < other[at],
-        (false, false) => numbers(&one, &other, at).then(one[at].cmp(&other[at])) == Ordering::Less,
-        (_, second) => second,
+fn is_before(one: &str, other: &str, dialect: Dialect) -> bool {
+    let same = common(one, other);
+    let (mut rest, mut others) = (one[same..].chars(), other[same..].chars());
+    let (first, second) = match (rest.next(), others.next()) {
+        (Some(first), Some(second)) => (first, second),
+        (first, _) => return first.is_none() && one.len() < other.len(),
+    };
+    match (first.is_alphabetic(), second.is_alphabetic()) {
+        (true, true) => first < second,
+        (false, false) => {
+            let before = &one[..same];
+            // A zero is only a digit where the number goes on; elsewhere it is in front of one and has no value.
+            let zero = first == '0' || second == '0';
+            let goes_on = before.bytes().rev().take_while(u8::is_ascii_digit).any(|c| c != b'0');
+            let start = i64::from(zero && goes_on);
+            number(&one[same..], start).cmp(&number(&other[same..], start)).then(first.cmp(&second)) == Ordering::Less
+        }
+        // The third version of the library has numbers after words that go on.
+        (letter, _) if dialect == Dialect::Three && one[..same].ends_with(|c: char| c.is_numeric()) => letter,
+        (_, letter) => letter,
     }
 }
 
-/// Compares the numbers that begin where two keys begin to differ: their value, then their length.
-fn numbers(one: &[char], other: &[char], at: usize) -> Ordering {
-    // A zero is only a digit where the number goes on; elsewhere it is in front of one and has no value.
-    let zero = one[at] == '0' || other[at] == '0';
-    let goes_on = one[..at].iter().rev().take_while(|c| c.is_ascii_digit()).any(|c| *c != '0');
-    let start = i64::from(zero && goes_on);
-    let number = |key: &[char]| {
-        let digits = key[at..].iter().map_while(|c| c.to_digit(10));
-        digits.fold((start, 0), |(value, length), digit| {
-            (value.wrapping_mul(10).wrapping_add(i64::from(digit)), length + 1)
-        })
-    };
-    number(one).cmp(&number(other))
+/// How many bytes two keys have in common at their beginning, in whole characters.
+fn common(one: &str, other: &str) -> usize {
+    let mut same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    while !one.is_char_boundary(same) {
+        same -= 1;
+    }
+    same
 }
 
-/// Sorts keys. The standard library may panic where there is no strict order; this cannot.
-pub(crate) fn sorted<T>(mut pairs: Vec<(&str, T)>) -> Vec<(&str, T)> {
+/// The number at the beginning of a text: its value, then its length.
+fn number(text: &str, start: i64) -> (i64, usize) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit);
+    digits.fold((start, 0), |(value, length), digit| {
+        (value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0')), length + 1)
+    })
+}
+
+/// Sorts what has keys into the order in which they are written.
+pub fn sort_keys<T>(pairs: &mut Vec<T>, dialect: Dialect, key: impl Fn(&T) -> &str + Copy) {
+    // Mostly they are in order, for that of bytes is mostly the same.
+    if !are_sorted(pairs, dialect, key) {
+        *pairs = merged(std::mem::take(pairs), dialect, key);
+    }
+}
+
+/// Whether what has keys is in the order in which they are written.
+pub fn are_sorted<T>(pairs: &[T], dialect: Dialect, key: impl Fn(&T) -> &str) -> bool {
+    pairs.is_sorted_by(|one, other| !is_before(key(other), key(one), dialect))
+}
+
+/// The standard library may panic where there is no strict order; this cannot.
+fn merged<T>(mut pairs: Vec<T>, dialect: Dialect, key: impl Fn(&T) -> &str + Copy) -> Vec<T> {
     if pairs.len() < 2 {
         return pairs;
     }
-    let second = sorted(pairs.split_off(pairs.len() / 2));
-    let mut first = sorted(pairs).into_iter().peekable();
+    let second = merged(pairs.split_off(pairs.len() / 2), dialect, key);
+    let mut first = merged(pairs, dialect, key).into_iter().peekable();
     let mut second = second.into_iter().peekable();
-    let mut merged = Vec::with_capacity(first.len() + second.len());
+    let mut all = Vec::with_capacity(first.len() + second.len());
     while let (Some(one), Some(other)) = (first.peek(), second.peek()) {
-        merged.extend(if is_before(other.0, one.0) { second.next() } else { first.next() });
+        all.extend(if is_before(key(other), key(one), dialect) { second.next() } else { first.next() });
     }
-    merged.extend(first);
-    merged.extend(second);
-    merged
+    all.extend(first);
+    all.extend(second);
+    all
 }
 
 #[cfg(test)]
@@ -53,7 +83,9 @@ mod tests {
     use super::*;
 
     fn order(keys: &[&'static str]) -> Vec<&'static str> {
-        sorted(keys.iter().map(|key| (*key, ())).collect()).into_iter().map(|(key, ())| key).collect()
+        let mut keys = keys.to_vec();
+        sort_keys(&mut keys, Dialect::Two, |key| *key);
+        keys
     }
 
     #[test]

@@ -15,9 +15,11 @@
 //! - After two byte order marks at the beginning, Go forgets the first character of lines.
 
 mod binary;
+mod build;
 mod cursor;
 mod decode;
 mod directives;
+mod document;
 mod documents;
 mod error;
 mod float;
@@ -29,6 +31,7 @@ mod plain;
 mod quoted;
 mod resolve;
 mod scanner;
+mod stack;
 mod style;
 mod timestamp;
 mod tokens;
@@ -37,10 +40,14 @@ mod writer;
 
 use serde_json::Value;
 
+pub use build::Build;
+pub use document::to_yaml;
 pub use documents::{Document, documents};
 pub use error::Error;
+pub use float::{shortest, shortest_single};
+pub use keys::{are_sorted, sort_keys};
 pub use parser::MAX_DEPTH;
-pub use writer::to_yaml;
+pub use writer::{Dialect, Writer};
 
 use decode::Duplicates;
 
@@ -56,6 +63,15 @@ pub fn from_yaml_strict(text: &str) -> Result<Value, Error> {
     read(text, Duplicates::Refused).map(|read| read.value)
 }
 
+/// The first document of a text, made into other values than JSON's own. It may nest as deeply as Go allows.
+pub fn read_with<B: Build>(text: &str, build: &B) -> Result<B::Value, Error> {
+    let tree = parser::parse(text, GO_DEPTH)?;
+    json::to_json(decode::decode(&tree, Duplicates::LastWins, GO_DEPTH)?, build)
+}
+
+/// How deep Go lets a text nest.
+const GO_DEPTH: usize = 10_000;
+
 /// A document's value, and the line on which it begins, from 1.
 struct Read {
     value: Value,
@@ -63,8 +79,8 @@ struct Read {
 }
 
 fn read(text: &str, duplicates: Duplicates) -> Result<Read, Error> {
-    let tree = parser::parse(text)?;
+    let tree = parser::parse(text, MAX_DEPTH)?;
     let line = tree.root.map_or(1, |root| tree.node(root).line + 1);
-    let value = json::to_json(decode::decode(&tree, duplicates)?)?;
+    let value = json::to_json(decode::decode(&tree, duplicates, MAX_DEPTH)?, &build::Json)?;
     Ok(Read { value, line })
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::Error;
 use crate::cursor::Mark;
 use crate::scanner::Scanner;
+use crate::stack::enough;
 use crate::tokens::{Kind, Token};
 use crate::tree::{Content, NodeId, Scalar, Tree};
 
@@ -14,13 +15,14 @@ pub const MAX_DEPTH: usize = 200;
 const STANDARD_TAGS: &str = "tag:yaml.org,2002:";
 
 /// The first document of a text.
-pub(crate) fn parse(text: &str) -> Result<Tree, Error> {
+pub(crate) fn parse(text: &str, deepest: usize) -> Result<Tree, Error> {
     let mut parser = Parser {
         scanner: Scanner::new(text),
         tree: Tree::default(),
         anchors: HashMap::new(),
         handles: HashMap::new(),
         depth: 0,
+        deepest,
     };
     parser.scanner.skip()?;
     parser.tree.root = parser.document()?;
@@ -34,6 +36,7 @@ struct Parser {
     /// What the handles of tags stand for.
     handles: HashMap<String, String>,
     depth: usize,
+    deepest: usize,
 }
 
 /// Where a node is: it decides how the node may be written.
@@ -132,12 +135,12 @@ impl Parser {
         if self.peek()? == Kind::Alias {
             return self.alias();
         }
-        if self.depth == MAX_DEPTH {
+        if self.depth == self.deepest {
             let mark = self.scanner.peek()?.start;
-            return Err(Error::in_scanner(mark, format!("exceeded max depth of {MAX_DEPTH}")));
+            return Err(Error::in_scanner(mark, format!("exceeded max depth of {}", self.deepest)));
         }
         self.depth += 1;
-        let node = self.content(within);
+        let node = enough(|| self.content(within));
         self.depth -= 1;
         node
     }

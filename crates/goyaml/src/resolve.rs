@@ -60,7 +60,7 @@ pub(crate) fn resolve(text: &str) -> Meaning {
     if is_timestamp(text) { Meaning::Timestamp } else { resolve_timeless(text) }
 }
 
-fn resolve_timeless(text: &str) -> Meaning {
+pub(crate) fn resolve_timeless(text: &str) -> Meaning {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Meaning::Bool(true),
         "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Meaning::Bool(false),

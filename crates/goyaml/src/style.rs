@@ -1,7 +1,8 @@
 //! How a string is written: plain, in single quotes, in double quotes or as a block.
 
 use crate::cursor::{is_blank, is_blank_or_end, is_break};
-use crate::resolve::{Meaning, resolve};
+use crate::resolve::{Meaning, resolve, resolve_timeless};
+use crate::writer::Dialect;
 
 /// The ways to write a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,34 +14,82 @@ pub(crate) enum Style {
 }
 
 /// How a string is written, as a key or elsewhere.
-pub(crate) fn choose(text: &str, key: bool) -> Style {
-    let pair = |found: fn(char, char) -> bool| text.chars().zip(text.chars().skip(1)).any(|(one, two)| found(one, two));
-    let only_double = text.contains(|c| !is_printable(c)) || pair(|one, two| one == ' ' && is_break(two));
-    if text.contains('\n') {
-        let block = !key && !only_double && !text.ends_with(' ');
+pub(crate) fn choose(text: &str, key: bool, dialect: Dialect) -> Style {
+    if is_word(text) {
+        return if resolve_timeless(text) == Meaning::Text { Style::Plain } else { Style::Double };
+    }
+    let found = Findings::of(text, dialect);
+    if found.line_feed {
+        let block = !key && !found.special && !found.space_before_break && !text.ends_with(' ');
         return if block { Style::Literal } else { Style::Double };
     }
-    let means_text = resolve(text) == Meaning::Text && !is_base_60(text);
-    if !means_text || only_double || (key && has_break(text)) || pair(|one, two| is_break(one) && two == ' ') {
+    let only_double = found.special || found.tab || found.space_before_break || found.space_after_break;
+    if only_double || (key && found.breaks) || !means_text(text, dialect) {
         return Style::Double;
     }
     let edge = |c| c == ' ' || is_break(c);
-    let quoted = has_break(text) || text.starts_with(edge) || text.ends_with(edge) || has_indicator(text);
+    let quoted = found.breaks || found.indicator || text.starts_with(edge) || text.ends_with(edge);
     if quoted { Style::Single } else { Style::Plain }
+}
+
+/// Whether a string is of the kind that most strings are: letters, digits and a few signs that are never syntax.
+fn is_word(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'=' | b'+');
+    bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.iter().all(plain)
+}
+
+/// Whether a plain string is read as a string by all readers.
+fn means_text(text: &str, dialect: Dialect) -> bool {
+    let octal = || text.strip_prefix("0o").is_some_and(|digits| i64::from_str_radix(digits, 8).is_ok());
+    resolve(text) == Meaning::Text && !is_base_60(text) && !(dialect == Dialect::Three && octal())
 }
 
 /// Whether a string has a line break of any kind.
 pub(crate) fn has_break(text: &str) -> bool {
-    text.contains(is_break)
+    if text.is_ascii() { text.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) } else { text.contains(is_break) }
 }
 
-fn has_indicator(text: &str) -> bool {
-    let before = std::iter::once(None).chain(text.chars().map(Some));
-    let after = text.chars().skip(1).map(Some).chain(std::iter::once(None));
-    let mut places = before.zip(text.chars()).zip(after);
-    text.starts_with("---")
-        || text.starts_with("...")
-        || places.any(|((before, c), after)| is_indicator(before, c, after))
+/// What is found in a string that decides how it is written.
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is found on its own")]
+struct Findings {
+    line_feed: bool,
+    breaks: bool,
+    /// Characters that can only be escaped.
+    special: bool,
+    tab: bool,
+    space_before_break: bool,
+    space_after_break: bool,
+    /// Characters that would be taken for syntax where they are.
+    indicator: bool,
+}
+
+impl Findings {
+    fn of(text: &str, dialect: Dialect) -> Self {
+        let mut found = Self { indicator: text.starts_with("---") || text.starts_with("..."), ..Self::default() };
+        let mut before = None;
+        let mut rest = text.chars();
+        while let Some(c) = rest.next() {
+            if is_break(c) {
+                found.breaks = true;
+                found.line_feed |= c == '\n';
+                found.space_before_break |= before == Some(' ');
+            } else if c == ' ' {
+                found.space_after_break |= before.is_some_and(is_break);
+            }
+            if c == '\t' && dialect == Dialect::Three {
+                found.tab = true;
+            } else if !is_printable(c) {
+                found.special = true;
+            }
+            if c.is_ascii_punctuation() && !found.indicator {
+                found.indicator = is_indicator(before, c, rest.clone().next());
+            }
+            before = Some(c);
+        }
+        found
+    }
 }
 
 /// Whether a character would be taken for syntax where it is.
@@ -81,22 +130,23 @@ mod tests {
     #[test]
     fn what_reads_as_something_else_is_quoted() {
         for text in ["yes", "1", "1.5", "~", "", "2001-01-01", "1:30", "0x1F", ".inf", "null"] {
-            assert_eq!(choose(text, false), Style::Double, "{text:?}");
+            assert_eq!(choose(text, false, Dialect::Two), Style::Double, "{text:?}");
         }
     }
 
     #[test]
     fn what_reads_as_syntax_is_quoted() {
         for text in ["a: b", "a #b", "- a", "*a", "a:", " a", "a ", "---", "{a}", "@a", "? a"] {
-            assert_eq!(choose(text, false), Style::Single, "{text:?}");
+            assert_eq!(choose(text, false, Dialect::Two), Style::Single, "{text:?}");
         }
     }
 
     #[test]
     fn lines_are_a_block() {
-        assert_eq!(choose("a\nb\n", false), Style::Literal);
-        assert_eq!(choose("a\nb\n", true), Style::Double);
-        assert_eq!(choose("a \nb\n", false), Style::Double);
-        assert_eq!(choose("a\tb\n", false), Style::Double);
+        assert_eq!(choose("a\nb\n", false, Dialect::Two), Style::Literal);
+        assert_eq!(choose("a\nb\n", true, Dialect::Two), Style::Double);
+        assert_eq!(choose("a \nb\n", false, Dialect::Two), Style::Double);
+        assert_eq!(choose("a\tb\n", false, Dialect::Two), Style::Double);
+        assert_eq!(choose("a\tb\n", false, Dialect::Three), Style::Literal);
     }
 }

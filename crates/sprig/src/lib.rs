@@ -20,6 +20,7 @@ use std::rc::Rc;
 
 use fitout_gotmpl::Functions;
 
+pub use formats::{from_json_text, from_yaml, to_yaml};
 pub use world::World;
 
 use declare::Declare;
