@@ -70,3 +70,8 @@ pub fn is_print(rune: char) -> bool {
 pub fn shortest(float: f64) -> String {
     print::shortest(float, print::Size::Double)
 }
+
+/// `strconv.CanBackquote`.
+pub fn can_backquote(text: &[u8]) -> bool {
+    quote::can_backquote(text)
+}

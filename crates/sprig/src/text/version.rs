@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Error, Function, Host, Shape, Signature, Text, Type, Unsigned, Value};
+use fitout_gotmpl::{Error, Format, Function, Host, Shape, Signature, Text, Type, Unsigned, Value, quote};
 use fitout_range::{Range, Version};
+use memchr::memmem;
 
 use super::TEXT;
 use crate::argument::{nil_dereference, text};
@@ -17,9 +18,22 @@ const UINT64: Type = Type::Uint(Unsigned::Uint64);
 pub(super) fn add(declare: &mut Declare<'_>) {
     declare.fallible(&["semver"], &[TEXT], POINTER, |a| Ok(Semver::value(parse(&a[0])?, true)));
     declare.fallible(&["semverCompare"], &[TEXT, TEXT], Type::Bool, |a| {
-        let range = Range::parse(&String::from_utf8_lossy(text(&a[0]))).map_err(refused)?;
-        Ok(range.matches(&parse(&a[1])?).into())
+        Ok(range(text(&a[0]))?.matches(&parse(&a[1])?).into())
     });
+}
+
+/// A range. What is no UTF-8 is none, and is shown as it is.
+fn range(text: &[u8]) -> Result<Range, Error> {
+    let parsed = Range::parse(&String::from_utf8_lossy(text));
+    match (parsed, str::from_utf8(text)) {
+        (Err(fitout_range::Error::NoRange(_)), Err(wrong)) => {
+            let end =
+                memmem::find(&text[wrong.valid_up_to()..], b"||").map_or(text.len(), |at| wrong.valid_up_to() + at);
+            let begin = memmem::rfind(&text[..end], b"||").map_or(0, |at| at + 2);
+            Err(Error::new(format!("improper constraint: {}", quote(&text[begin..end]))))
+        }
+        (parsed, _) => parsed.map_err(refused),
+    }
 }
 
 fn parse(value: &Value) -> Result<Version, Error> {
@@ -65,6 +79,11 @@ impl Host for Semver {
     /// None of the fields is copied.
     fn copied(&self) -> Option<Value> {
         Some(Self::value(Version::default(), self.pointer))
+    }
+
+    /// Every format writes the text.
+    fn marshal(&self, _format: Format) -> Option<Result<Shape, Error>> {
+        Some(Ok(Shape::Like(Value::string(self.version.to_string()))))
     }
 
     fn text(&self) -> Option<Text> {

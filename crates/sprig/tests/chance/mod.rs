@@ -11,7 +11,7 @@ pub(crate) struct Chance {
     state: u64,
 }
 
-/// Each function with what its arguments should be, by letters: anything, a text, an integer, a number, a list, a map,
+/// Each function with what its arguments should be, by letters: anything, a text, an integer, a number, a list, a full list, a map,
 /// a boolean, a version, a range, a path, an address, a pattern, base64. The last one may come again where a `*` is.
 const CALLS: &[(&str, &str)] = &[
     ("abbrev", "it"),
@@ -85,7 +85,7 @@ const CALLS: &[(&str, &str)] = &[
     ("mustHas", "al"),
     ("mustMerge", "mm*"),
     ("mustMergeOverwrite", "mm*"),
-    ("mustSlice", "lii"),
+    ("mustSlice", "fii"),
     ("mustUniq", "l"),
     ("nindent", "it"),
     ("nospace", "t"),
@@ -95,6 +95,12 @@ const CALLS: &[(&str, &str)] = &[
     ("plural", "tti"),
     ("prepend", "la"),
     ("quote", "a*"),
+    ("regexFind", "xt"),
+    ("regexFindAll", "xti"),
+    ("regexMatch", "xt"),
+    ("regexReplaceAll", "xtt"),
+    ("regexReplaceAllLiteral", "xtt"),
+    ("regexSplit", "xti"),
     ("repeat", "it"),
     ("replace", "ttt"),
     ("rest", "l"),
@@ -104,8 +110,8 @@ const CALLS: &[(&str, &str)] = &[
     ("toString (semver", "v)"),
     ("semverCompare", "rv"),
     ("seq", "i*"),
-    ("slice", "li"),
-    ("slice", "lii"),
+    ("slice", "fi"),
+    ("slice", "fii"),
     ("snakecase", "t"),
     ("sortAlpha", "l"),
     ("split", "tt"),
@@ -201,13 +207,15 @@ impl Chance {
             let argument = self.argument(param, depth.saturating_sub(1));
             // What is merged into itself has no end.
             let merged = name.to_ascii_lowercase().contains("merge");
-            call += &if merged { format!(" (deepCopy {argument})") } else { format!(" {argument}") };
+            let argument = if merged { format!("(deepCopy {argument})") } else { argument };
+            call = call + " " + &argument;
         }
         call
     }
 
     fn argument(&mut self, kind: char, depth: usize) -> String {
-        if depth > 0 && self.one_in(4) {
+        // A list that was made by appending has room behind its end, into which Go lets slices reach.
+        if kind != 'f' && depth > 0 && self.one_in(4) {
             return format!("({})", self.call(depth));
         }
         if self.one_in(25) {
@@ -218,6 +226,7 @@ impl Chance {
             'i' => self.one_of(INTS).to_owned(),
             'n' => self.number(),
             'd' => self.digits(),
+            'f' => format!("(list {} {} {})", self.operand(), self.text(), self.number()),
             'l' => match self.below(5) {
                 0 => format!("(list {} {} {})", self.operand(), self.operand(), self.operand()),
                 1 => format!("(splitList \",\" {})", self.text()),
@@ -239,6 +248,7 @@ impl Chance {
                 "http", ":", "//", "a", "@", "/", "?", "#", "%41", "%zz", ":80", "[", "]", "::1", "é", " ", "x.y", "&",
                 "=",
             ]),
+            'x' => self.pieces(&["a", "b", "(", ")", "[ab]", "+", "*", "?", "|", ".", "^", "$", "é", "[^a]", "x"]),
             'e' => self.pieces(&["YQ", "==", "=", "MFRA", "ME", "======", "\\n", "YWJj", "Z", "-", "a"]),
             _ => self.operand(),
         }

@@ -70,12 +70,17 @@ impl fitout_sprig::World for Fixed {
     }
 }
 
-/// What a template "t" makes of a value, with others beside it.
-pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
+/// All functions, in a world.
+pub(crate) fn functions(world: &World) -> Functions {
     let mut functions = Functions::default();
     let fixed: Rc<dyn fitout_sprig::World> = Rc::new(Fixed { world: world.clone(), stream: RefCell::default() });
     fitout_sprig::add(&mut functions, &fixed);
-    let set = Set::new("root", Rc::new(functions), MissingKey::Zero);
+    functions
+}
+
+/// What a template "t" makes of a value, with others beside it.
+pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
+    let set = Set::new("root", Rc::new(functions(world)), MissingKey::Zero);
     for (name, text) in others {
         set.parse(name.as_str(), text.as_str())?;
     }
