@@ -72,6 +72,7 @@ fn builds() -> Vec<Build> {
         plain("judge", "./yaml", "judge-yaml"),
         plain("judge", "./range", "judge-range"),
         plain("judge", "./template", "judge-template"),
+        plain("judge", "./regex", "judge-regex"),
         plain("judge", "./functions", "judge-functions"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
