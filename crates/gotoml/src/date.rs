@@ -3,8 +3,10 @@
 /// How a date or time is placed in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// It says so: seconds east of Greenwich. `Z` is nothing at all.
-    Offset(Option<i32>),
+    /// It says so: `Z`.
+    Utc,
+    /// It says so: seconds east of Greenwich.
+    Offset(i32),
     /// A date with a time, wherever one is.
     LocalDatetime,
     /// A date alone.
@@ -49,7 +51,7 @@ pub(crate) fn datetime(text: &str) -> Option<Datetime> {
         reader.time(&mut found)?;
         found.zone = Zone::LocalDatetime;
         if !reader.rest.is_empty() {
-            found.zone = Zone::Offset(reader.offset()?);
+            found.zone = reader.zone()?;
         }
     } else {
         reader.time(&mut found)?;
@@ -105,9 +107,9 @@ impl Reader<'_> {
     }
 
     /// Go takes hours up to 24 and minutes up to 60 here.
-    fn offset(&mut self) -> Option<Option<i32>> {
+    fn zone(&mut self) -> Option<Zone> {
         if self.skip(b'Z').is_some() {
-            return Some(None);
+            return Some(Zone::Utc);
         }
         let sign = match self.rest.first()? {
             b'+' => 1,
@@ -118,7 +120,7 @@ impl Reader<'_> {
         let hours = self.digits(2).filter(|hours| *hours <= 24)?;
         self.skip(b':')?;
         let minutes = self.digits(2).filter(|minutes| *minutes <= 60)?;
-        Some(Some(sign * i32::try_from(hours * 3600 + minutes * 60).ok()?))
+        Some(Zone::Offset(sign * i32::try_from(hours * 3600 + minutes * 60).ok()?))
     }
 }
 

@@ -251,23 +251,19 @@ impl Parser<'_> {
                 self.implicits.insert(joined_text(&parents[..=place]));
                 table.insert(part.clone(), Value::Table(Table::new()));
             }
-            match table.get_mut(part).and_then(Value::innermost) {
-                Some(inner) => table = inner,
-                None => {
-                    let message = format!("Key '{}' was already created as a hash.", joined_text(&parents[..=place]));
-                    return Err(self.error(line, message));
-                }
-            }
+            let Some(inner) = table.get_mut(part).and_then(Value::innermost) else {
+                let message = format!("Key '{}' was already created as a hash.", joined_text(&parents[..=place]));
+                return Err(self.error(line, message));
+            };
+            table = inner;
         }
         if tables {
-            match table.entry(last.clone()).or_insert_with(|| Value::Tables(Vec::new())) {
-                Value::Tables(all) => all.push(Table::new()),
-                _ => {
-                    self.context = parents.to_vec();
-                    let key = joined_text(key);
-                    return self.fail(format!("Key '{key}' was already created and cannot be used as an array."));
-                }
-            }
+            let Value::Tables(all) = table.entry(last.clone()).or_insert_with(|| Value::Tables(Vec::new())) else {
+                self.context = parents.to_vec();
+                let key = joined_text(key);
+                return self.fail(format!("Key '{key}' was already created and cannot be used as an array."));
+            };
+            all.push(Table::new());
             self.context = parents.to_vec();
         } else {
             self.context = parents.to_vec();
@@ -282,13 +278,10 @@ impl Parser<'_> {
         let mut path = self.context.clone();
         let mut table = &mut self.root;
         for (place, part) in self.context.iter().enumerate() {
-            match table.get_mut(part).and_then(Value::innermost) {
-                Some(inner) => table = inner,
-                None => {
-                    let message = format!("Key '{}' has already been defined.", joined_text(&path[..=place]));
-                    return self.fail(message);
-                }
-            }
+            let Some(inner) = table.get_mut(part).and_then(Value::innermost) else {
+                return self.fail(format!("Key '{}' has already been defined.", joined_text(&path[..=place])));
+            };
+            table = inner;
         }
         if !table.contains_key(key) {
             table.insert(key.to_owned(), value);

@@ -7,8 +7,8 @@ use fitout_gotoml::{Datetime, Zone};
 pub(crate) fn datetime(datetime: &Datetime) -> Value {
     let Datetime { year, month, day, hour, minute, second, nanosecond, zone } = datetime;
     let offset = match zone {
-        Zone::Offset(None) => "Z".to_owned(),
-        Zone::Offset(Some(seconds)) => format!("{seconds:+}"),
+        Zone::Utc => "Z".to_owned(),
+        Zone::Offset(seconds) => format!("{seconds:+}"),
         Zone::LocalDatetime | Zone::LocalDate | Zone::LocalTime => String::new(),
     };
     Value::string(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{nanosecond:09}{offset}"))
