@@ -73,6 +73,7 @@ fn builds() -> Vec<Build> {
         plain("judge", "./range", "judge-range"),
         plain("judge", "./template", "judge-template"),
         plain("judge", "./functions", "judge-functions"),
+        plain("judge", "./chart", "judge-chart"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
             ..plain("judge", "./helm", "judge-helm")
