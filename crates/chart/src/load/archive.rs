@@ -120,7 +120,11 @@ fn too_large() -> Error {
 }
 
 fn unreadable(error: &io::Error) -> Error {
-    if error.kind() == io::ErrorKind::FileTooLarge { too_large() } else { Error::new(error.to_string()) }
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => too_large(),
+        io::ErrorKind::UnexpectedEof => Error::new("unexpected EOF"),
+        _ => Error::new(error.to_string()),
+    }
 }
 
 /// A reader that ends with an error where an honest archive has long ended.

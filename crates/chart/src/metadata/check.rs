@@ -110,12 +110,12 @@ fn sanitized(text: String) -> String {
 
 /// Whether a text is a time as RFC 3339 has it.
 pub(crate) fn time(text: &str) -> Result<(), Error> {
-    const LAYOUT: &str = "\\\"2006-01-02T15:04:05Z07:00\\\"";
     if is_rfc3339(text.as_bytes()) {
         return Ok(());
     }
-    let shown = quote(format!("\"{text}\"").as_bytes());
-    Err(Error::new(format!("parsing time {shown} as \"{LAYOUT}\": cannot parse it")))
+    let shown = quote(text.as_bytes());
+    let problem = format!("parsing time {shown} as \"2006-01-02T15:04:05Z07:00\": cannot parse {shown} as \"2006\"");
+    Err(Error::new(problem))
 }
 
 fn is_rfc3339(text: &[u8]) -> bool {

@@ -28,7 +28,7 @@ pub(crate) type Field = (&'static str, Target);
 pub(crate) fn read(text: &[u8], target: Target) -> Result<Json, Error> {
     let refuse = |why: String| Error::new(format!("error converting YAML to JSON: {why}"));
     let text = utf8(text).map_err(refuse)?;
-    let json = read_with(text, &Exact).map_err(|error| refuse(error.to_string()))?;
+    let json = read_with(text.as_bytes(), &Exact).map_err(|error| refuse(error.to_string()))?;
     Ok(target.fitted(json))
 }
 

@@ -12,7 +12,9 @@ use crate::error::Error;
 /// The values in a text of one or more YAML documents: those of a later one win.
 pub fn load(text: &[u8]) -> Result<Rc<Map>, Error> {
     let mut values = empty();
-    for document in documents(text).map_err(|error| error.while_doing("error reading yaml document"))? {
+    let mut documents = Documents { left: text };
+    while let Some(document) = documents.next() {
+        let document = document.map_err(|error| error.while_doing("error reading yaml document"))?;
         let table = read(&document).map_err(|error| error.while_doing("cannot unmarshal yaml document"))?;
         if let Some(table) = table {
             values = if values.is_empty() { table } else { merge_maps(&values, &table) };
@@ -60,35 +62,48 @@ pub(crate) fn from_json(json: &Json) -> Value {
     }
 }
 
-/// The documents of a text, divided as Kubernetes' tools do it. Lines end with a line feed alone.
-fn documents(text: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, Error> {
-    if text.is_empty() {
-        return Ok(Vec::new());
-    }
-    let divided = text.starts_with(b"---") || text.windows(4).any(|four| four == b"\n---");
-    if !divided && !text.contains(&b'\r') && text.ends_with(b"\n") {
-        return Ok(vec![Cow::Borrowed(text)]);
-    }
-    let mut documents = Vec::new();
-    let mut document = Vec::new();
-    for line in text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n') {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if let Some(rest) = line.strip_prefix(b"---") {
-            let rest = String::from_utf8_lossy(rest);
-            let rest = rest.trim();
-            if !rest.is_empty() && !rest.starts_with('#') {
-                return Err(Error::new(format!("invalid Yaml document separator: {rest}")));
-            }
-            if !document.is_empty() {
-                documents.push(Cow::Owned(std::mem::take(&mut document)));
-                continue;
-            }
+/// The documents of a text, divided as Kubernetes' tools do it. Their lines end with a line feed alone.
+struct Documents<'t> {
+    left: &'t [u8],
+}
+
+impl<'t> Documents<'t> {
+    fn next(&mut self) -> Option<Result<Cow<'t, [u8]>, Error>> {
+        if self.left.is_empty() {
+            return None;
         }
-        document.extend_from_slice(line);
-        document.push(b'\n');
+        let divided = self.left.starts_with(b"---") || self.left.windows(4).any(|four| four == b"\n---");
+        if !divided && !self.left.contains(&b'\r') && self.left.ends_with(b"\n") {
+            return Some(Ok(Cow::Borrowed(std::mem::take(&mut self.left))));
+        }
+        let mut document = Vec::new();
+        while let Some(line) = self.line() {
+            if let Some(rest) = line.strip_prefix(b"---") {
+                let rest = String::from_utf8_lossy(rest);
+                let rest = rest.trim();
+                if !rest.is_empty() && !rest.starts_with('#') {
+                    return Some(Err(Error::new(format!("invalid Yaml document separator: {rest}"))));
+                }
+                if !document.is_empty() {
+                    break;
+                }
+            }
+            document.extend_from_slice(line);
+            document.push(b'\n');
+        }
+        (!document.is_empty()).then_some(Ok(Cow::Owned(document)))
     }
-    if !document.is_empty() {
-        documents.push(Cow::Owned(document));
+
+    fn line(&mut self) -> Option<&'t [u8]> {
+        if self.left.is_empty() {
+            return None;
+        }
+        let end = self.left.iter().position(|byte| *byte == b'\n');
+        let (line, left) = match end {
+            Some(end) => (&self.left[..end], &self.left[end + 1..]),
+            None => (self.left, &b""[..]),
+        };
+        self.left = left;
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
-    Ok(documents)
 }

@@ -126,15 +126,9 @@ impl<'t, 'f> Parser<'t, 'f> {
         if end.is_none() {
             return Err(Stop::End);
         }
-        let problem = match text.parse::<i128>() {
-            Ok(index) => match i64::try_from(index) {
-                Ok(index) => return Ok(index),
-                Err(_) => "value out of range",
-            },
-            Err(error) => match error.kind() {
-                std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => "value out of range",
-                _ => "invalid syntax",
-            },
+        let problem = match whole(&text) {
+            Ok(index) => return Ok(index),
+            Err(problem) => problem,
         };
         let text = quote(text.as_bytes());
         Err(Stop::error(format!("strconv.Atoi: parsing {text}: {problem}")).within("error parsing index"))
@@ -257,6 +251,23 @@ impl<'t, 'f> Parser<'t, 'f> {
             }
         }
     }
+}
+
+/// A whole number, or what Go says it is instead. What does not fit is found before what is no digit.
+fn whole(text: &str) -> Result<i64, &'static str> {
+    const SYNTAX: &str = "invalid syntax";
+    const RANGE: &str = "value out of range";
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() {
+        return Err(SYNTAX);
+    }
+    let mut number: u64 = 0;
+    for digit in digits.chars() {
+        let digit = digit.to_digit(10).ok_or(SYNTAX)?;
+        number = number.checked_mul(10).and_then(|number| number.checked_add(digit.into())).ok_or(RANGE)?;
+    }
+    let signed = if text.starts_with('-') { 0i64.checked_sub_unsigned(number) } else { i64::try_from(number).ok() };
+    signed.ok_or(RANGE)
 }
 
 /// A name that is empty names nothing.

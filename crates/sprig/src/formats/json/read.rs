@@ -51,8 +51,11 @@ pub(crate) fn from_json(text: &[u8]) -> Unmarshal {
 /// What the JSON at the beginning of a text stands for, and how long it is; as `json.Decoder` reads one value of many.
 pub(crate) fn from_json_prefix(text: &[u8]) -> Result<(Value, usize), String> {
     let mut reader = Reader { text, at: 0, depth: 0, misfit: None };
-    let value = reader.value()?;
-    reader.misfit.map_or(Ok((value, reader.at)), Err)
+    match reader.value() {
+        Ok(value) => reader.misfit.map_or(Ok((value, reader.at)), Err),
+        Err(_) if reader.at == text.len() => Err("unexpected EOF".to_owned()),
+        Err(error) => Err(error),
+    }
 }
 
 struct Reader<'t> {
