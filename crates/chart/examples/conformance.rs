@@ -19,7 +19,9 @@ struct Tally {
 
 fn main() -> Result<()> {
     let programs = Programs::get()?;
-    let given: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let mut given: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let once = given.first().is_some_and(|first| first.as_os_str() == "--once");
+    given.drain(..usize::from(once));
     let charts: Vec<(String, PathBuf)> = if given.is_empty() {
         programs.charts()?.into_iter().collect()
     } else {
@@ -28,7 +30,7 @@ fn main() -> Result<()> {
     println!("{:32} {:>9} {:>9} {:>9}", "chart", "rendered", "refused", "different");
     let (mut all, mut different) = (0, 0);
     for (name, path) in charts {
-        let tally = tried(&cases(&path)?, &programs)?;
+        let tally = tried(&cases(&path, once)?, &programs)?;
         let Tally { rendered, refused, different: found } = &tally;
         println!("{name:32} {rendered:>9} {refused:>9} {:>9}", found.len());
         // What differs in one way mostly differs in all.
