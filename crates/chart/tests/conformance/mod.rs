@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use fitout_chart::render::{Capabilities, KubeVersion, Options};
 use fitout_chart::values::{self, Release};
 use fitout_chart::{Shown, template};
-use fitout_sprig::World;
+use fitout_sprig::{Replay, World};
 use fitout_testkit::Programs;
 
 /// The oldest and the newest Kubernetes that we support.
@@ -128,19 +128,5 @@ fn shortened(answer: &Answer) -> String {
     match answer {
         Answer::Text(text) => format!("{} bytes", text.len()),
         Answer::Refusal(error) => format!("refused: {}", error.chars().take(2000).collect::<String>()),
-    }
-}
-
-#[derive(Default)]
-struct Replay;
-impl World for Replay {
-    fn fill(&self, bytes: &mut [u8]) {
-        bytes.fill(7)
-    }
-    fn now(&self) -> (i64, u32) {
-        (1_767_225_600, 0)
-    }
-    fn zone(&self) -> String {
-        "UTC".into()
     }
 }
