@@ -174,7 +174,10 @@ fn with_subcharts(count: usize) -> Vec<File> {
         let dir = format!("charts/sub{number}");
         let about = format!("apiVersion: v2\nname: sub{number}\nversion: 0.1.0\n");
         files.push(File::new(format!("{dir}/Chart.yaml"), about.as_str()));
-        files.push(File::new(format!("{dir}/values.yaml"), "image: {name: web, tag: v1}\nreplicas: 3\nlabels: {a: b, c: d}\n"));
+        files.push(File::new(
+            format!("{dir}/values.yaml"),
+            "image: {name: web, tag: v1}\nreplicas: 3\nlabels: {a: b, c: d}\n",
+        ));
         let template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Chart.Name }}\n  labels: {{- toYaml \
                         .Values.labels | nindent 4 }}\ndata:\n  image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n  \
                         team: {{ .Values.global.team }}\n";
@@ -208,6 +211,10 @@ fn growth(judge: &mut Judge, missed: &mut Vec<String>) -> Result<()> {
     }
     fs::remove_dir_all(&dir)?;
     let ratio = helm / fitout;
-    check(ratio >= TPL, missed, format!("2,000 calls of tpl: Helm {helm:.1} ms, ours {fitout:.2} ms: {ratio:.1} times (bar {TPL})"));
+    check(
+        ratio >= TPL,
+        missed,
+        format!("2,000 calls of tpl: Helm {helm:.1} ms, ours {fitout:.2} ms: {ratio:.1} times (bar {TPL})"),
+    );
     Ok(())
 }

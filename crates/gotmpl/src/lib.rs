@@ -39,7 +39,7 @@ pub use function::{Function, Functions, Signature};
 pub use host::{Field, Fields, Format, Host, Shape};
 pub use kind::{Floating, Signed, Type, Unsigned};
 pub use list::List;
-pub use map::Map;
+pub use map::{Map, Named};
 pub use node::Template;
 pub use number::{parse_float, parse_int};
 pub use set::{Context, MissingKey, Parsed, Set};

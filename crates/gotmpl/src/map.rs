@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::rc::Rc;
 
+use crate::function::Function;
 use crate::kind::Type;
 use crate::list::unravel;
 use crate::value::Value;
@@ -16,9 +18,22 @@ const FEW: usize = 8;
 #[derive(Debug)]
 pub struct Map {
     kind: Type,
-    name: Option<&'static str>,
+    named: Option<&'static Named>,
+    /// Where this is the same map under another type, that one has the entries.
+    same: Option<Rc<Map>>,
     nil: bool,
     entries: RefCell<Vec<(Value, Value)>>,
+}
+
+/// A type with a name that is a map underneath, such as `common.Values`: it can be used wherever one without a name can.
+#[derive(Debug)]
+pub struct Named {
+    /// The name.
+    pub name: &'static str,
+    /// The names of its methods, which come before keys.
+    pub methods: &'static [&'static str],
+    /// A method of such a map, with its receiver bound.
+    pub method: fn(&Rc<Map>, &[u8]) -> Option<Rc<Function>>,
 }
 
 impl Map {
@@ -33,19 +48,27 @@ impl Map {
             }
             same
         });
-        Self { kind, name: None, nil: false, entries: RefCell::new(entries) }
+        Self { kind, named: None, same: None, nil: false, entries: RefCell::new(entries) }
     }
 
-    /// A map whose type has this name, such as `common.Values`: it can be used wherever one without the name can.
-    pub fn named(name: &'static str, kind: Type, entries: impl IntoIterator<Item = (Value, Value)>) -> Self {
-        let mut map = Self::of(kind, entries);
-        map.name = Some(name);
-        map
+    /// The same map, but of a type with a name: what is put into one is in both.
+    pub fn under(named: &'static Named, map: Rc<Self>) -> Self {
+        let same = map.same.clone().unwrap_or(map);
+        Self { kind: same.kind, named: Some(named), nil: same.nil, same: Some(same), entries: RefCell::default() }
+    }
+
+    /// The same map without the name of its type.
+    pub fn unnamed(self: &Rc<Self>) -> Rc<Self> {
+        Rc::clone(self.same.as_ref().unwrap_or(self))
+    }
+
+    fn cell(&self) -> &RefCell<Vec<(Value, Value)>> {
+        self.same.as_ref().map_or(&self.entries, |same| &same.entries)
     }
 
     /// The nil of a map's type: empty, and nothing can be put into it.
     pub fn nil(kind: Type) -> Self {
-        Self { kind, name: None, nil: true, entries: RefCell::default() }
+        Self { kind, named: None, same: None, nil: true, entries: RefCell::default() }
     }
 
     /// The type of the map itself.
@@ -53,9 +76,14 @@ impl Map {
         self.kind
     }
 
-    /// The name of its type, if it has one.
-    pub fn name(&self) -> Option<&'static str> {
-        self.name
+    /// The name of its type and what methods it has, if it has one.
+    pub fn named(&self) -> Option<&'static Named> {
+        self.named
+    }
+
+    /// Whether its type has a method of this name.
+    pub(crate) fn has_method(&self, name: &[u8]) -> bool {
+        self.named.is_some_and(|named| named.methods.iter().any(|method| method.as_bytes() == name))
     }
 
     /// The type of its keys.
@@ -89,7 +117,7 @@ impl Map {
 
     /// What is made of the value of a key that is a string, without a clone of it.
     pub(crate) fn look<R>(&self, key: &[u8], at: impl FnOnce(&Value) -> R) -> Option<R> {
-        let entries = self.entries.borrow();
+        let entries = self.cell().borrow();
         let place = if entries.len() <= FEW {
             entries.iter().position(|(candidate, _)| matches!(candidate, Value::String(text) if **text == *key))?
         } else {
@@ -100,14 +128,14 @@ impl Map {
 
     /// The value of any key.
     pub fn get_value(&self, key: &Value) -> Option<Value> {
-        let entries = self.entries.borrow();
+        let entries = self.cell().borrow();
         let at = entries.binary_search_by(|(candidate, _)| order(candidate, key)).ok()?;
         Some(entries[at].1.clone())
     }
 
     /// Puts a value under a key, in the place of the one that was there.
     pub fn insert(&self, key: Value, value: Value) {
-        let mut entries = self.entries.borrow_mut();
+        let mut entries = self.cell().borrow_mut();
         let replaced = match entries.binary_search_by(|(candidate, _)| order(candidate, &key)) {
             Ok(at) => std::mem::replace(&mut entries[at].1, value),
             Err(at) => {
@@ -122,7 +150,7 @@ impl Map {
 
     /// Takes a key out.
     pub fn remove(&self, key: &Value) {
-        let mut entries = self.entries.borrow_mut();
+        let mut entries = self.cell().borrow_mut();
         let removed =
             entries.binary_search_by(|(candidate, _)| order(candidate, key)).map(|at| entries.remove(at)).ok();
         drop(entries);
@@ -131,22 +159,22 @@ impl Map {
 
     /// The entries as they are now, in order.
     pub fn entries(&self) -> Vec<(Value, Value)> {
-        self.entries.borrow().clone()
+        self.cell().borrow().clone()
     }
 
     /// Shows the entries as they are now, in order, without a copy of them. Nothing may be put into the map meanwhile.
     pub fn show<R>(&self, to: impl FnOnce(&[(Value, Value)]) -> R) -> R {
-        to(&self.entries.borrow())
+        to(&self.cell().borrow())
     }
 
     /// How many entries there are.
     pub fn len(&self) -> usize {
-        self.entries.borrow().len()
+        self.cell().borrow().len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.entries.borrow().is_empty()
+        self.cell().borrow().is_empty()
     }
 
     pub(crate) fn into_values(self) -> Vec<Value> {

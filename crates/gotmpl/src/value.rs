@@ -120,7 +120,7 @@ impl Value {
             Self::String(_) => "string".into(),
             Self::Func(function) => function.signature().to_string().into(),
             Self::Host(host) => host.type_name().into(),
-            Self::Map(map) if let Some(name) = map.name() => name.into(),
+            Self::Map(map) if let Some(named) = map.named() => named.name.into(),
             other => other.kind().map_or_else(String::new, |kind| kind.to_string()).into(),
         }
     }

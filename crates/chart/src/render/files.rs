@@ -49,7 +49,7 @@ impl Host for Files {
 
     fn shape(&self) -> Shape {
         let entries = self.0.iter().map(|(name, data)| (Value::string(&**name), Value::Bytes(data.clone())));
-        Shape::Like(Value::Map(Rc::new(Map::named(NAME, KIND, entries))))
+        Shape::Like(Value::Map(Rc::new(Map::of(KIND, entries))))
     }
 
     fn method(&self, name: &[u8]) -> Option<Rc<Function>> {

@@ -5,6 +5,7 @@ mod error;
 mod files;
 mod functions;
 mod glob;
+mod named;
 mod version;
 
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use fitout_sprig::World;
 
 use crate::Chart;
 use crate::load::clean;
-use crate::values::Schemas;
+use crate::values::{self, Schemas};
 
 pub use capabilities::{Capabilities, HELM_VERSION};
 pub use error::{Error, Place};
@@ -23,6 +24,7 @@ pub use version::KubeVersion;
 
 use files::Files;
 use functions::ROOT;
+use named::{VALUES, named};
 
 /// How a chart is rendered.
 #[derive(Default)]
@@ -62,10 +64,7 @@ pub(crate) fn render(
 ) -> Result<Vec<(String, Text)>, Error> {
     let given = |name: &[u8]| top.get(name).unwrap_or_default();
     let common = Common { release: given(b"Release"), capabilities: given(b"Capabilities") };
-    let values = match given(b"Values") {
-        Value::Map(values) => named(values.entries()),
-        other => other,
-    };
+    let values = named(given(b"Values"));
     let mut tasks = Vec::new();
     collect(chart, &values, &common, &mut tasks);
     // Helm goes from the deepest path up, and backwards through the names: of two templates of one name, the last counts.
@@ -84,7 +83,7 @@ pub(crate) fn render(
             continue;
         }
         let about = [("Name", Value::string(task.path.as_str())), ("BasePath", Value::String(task.base))];
-        task.values.insert("Template".into(), named(about.map(|(key, value)| (key.into(), value))));
+        task.values.insert("Template".into(), named(Value::map(about)));
         let output = set
             .execute(task.path.as_bytes(), &Value::Map(task.values))
             .map_err(|cause| error::unexecuted(&task.path, &cause))?;
@@ -115,14 +114,6 @@ fn cleaned(output: Text) -> Text {
     clean.into()
 }
 
-/// What Go calls the type of values.
-const VALUES: &str = "common.Values";
-
-/// A map of that type.
-pub(crate) fn named(entries: impl IntoIterator<Item = (Value, Value)>) -> Value {
-    Value::Map(Rc::new(Map::named(VALUES, Type::MAP, entries)))
-}
-
 /// Collects the templates of a chart, with what each is given. The answer is that, for the chart above.
 fn collect(chart: &Chart, values: &Value, common: &Common, tasks: &mut Vec<Task>) -> Value {
     let subcharts = Rc::new(Map::of(Type::MAP, []));
@@ -139,14 +130,16 @@ fn collect(chart: &Chart, values: &Value, common: &Common, tasks: &mut Vec<Task>
         ("Values", values.clone()),
         ("Subcharts", Value::Map(Rc::clone(&subcharts))),
     ];
-    let given = Rc::new(Map::named(VALUES, Type::MAP, given.map(|(key, value)| (Value::from(key), value))));
+    let given = Rc::new(Map::of(Type::MAP, given.map(|(key, value)| (Value::from(key), value))));
+    let dot = Rc::new(Map::under(&VALUES, Rc::clone(&given)));
     for child in &chart.dependencies {
         let own = match values {
             Value::Map(values) => values.get(child.name().as_bytes()),
             _ => None,
         };
         // The same map: what a template of one chart puts into it, those of the other see.
-        let own = own.filter(|own| matches!(own, Value::Map(_))).unwrap_or_else(|| named([]));
+        let own = own.filter(|own| matches!(own, Value::Map(_))).unwrap_or_else(|| Value::Map(values::empty()));
+        let own = named(own);
         subcharts.insert(Value::string(child.name()), collect(child, &own, common, tasks));
     }
     let path = chart.full_path();
@@ -155,7 +148,7 @@ fn collect(chart: &Chart, values: &Value, common: &Common, tasks: &mut Vec<Task>
         tasks.push(Task {
             path: clean(&format!("{path}/{}", template.name)),
             text: template.data.clone(),
-            values: Rc::clone(&given),
+            values: Rc::clone(&dot),
             base: base.clone(),
         });
     }

@@ -19,7 +19,7 @@ use crate::value::Value;
 /// where it is not as simple as that.
 fn reach<R>(value: &Value, fields: &[Text], then: impl FnOnce(&Value, bool) -> R) -> Option<R> {
     let (Value::Map(map), [first, rest @ ..]) = (value, fields) else { return None };
-    if !map.has_string_keys() {
+    if !map.has_string_keys() || map.has_method(first) {
         return None;
     }
     map.look(first, |value| match rest {
@@ -206,7 +206,12 @@ impl<'e> Exec<'e> {
                 self.fail(format!("nil data; no entry for key {}", quote::quote(name)))
             }
             Value::Nil => Ok(Operand::NONE),
-            Value::Map(map) if matches!(map.key_kind(), Type::String | Type::Any) => self.entry(map, name, &arguments),
+            Value::Map(map) if matches!(map.key_kind(), Type::String | Type::Any) => {
+                match map.named().and_then(|named| (named.method)(map, name)) {
+                    Some(method) => self.call_method(dot, &method, name, id, arguments),
+                    None => self.entry(map, name, &arguments),
+                }
+            }
             Value::Host(host) => {
                 if let Some(method) = host.method(name) {
                     return self.call_method(dot, &method, name, id, arguments);

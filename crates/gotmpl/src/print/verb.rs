@@ -180,7 +180,7 @@ impl Printer<'_> {
         if !self.format.sharp_v {
             return self.print_items(b"map[", b" ", b"]", &map.entries(), entry);
         }
-        self.push_type(map.kind(), named.or(map.name()));
+        self.push_type(map.kind(), named.or(map.named().map(|named| named.name)));
         if map.is_nil() {
             self.buffer.extend_from_slice(b"(nil)");
         } else {
