@@ -2,6 +2,7 @@
 //!
 //! What a machine has and a function has not (random bytes, the clock, the zone, keys) comes in as a [`World`].
 
+mod argument;
 mod date;
 mod declare;
 mod formats;
@@ -11,7 +12,9 @@ mod number;
 mod pattern;
 mod replay;
 mod secret;
+mod stack;
 mod text;
+mod value;
 mod world;
 
 use std::rc::Rc;
@@ -27,6 +30,7 @@ use declare::Declare;
 /// Adds all functions that need no chart.
 pub fn add(functions: &mut Functions, world: &Rc<dyn World>) {
     let mut declare = Declare::new(functions);
+    value::add(&mut declare);
     text::add(&mut declare);
     list::add(&mut declare);
     map::add(&mut declare);
