@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Function, Host, List, Shape, Type, Value, sprint};
 
-use super::{cipher, int, text};
+use super::cipher;
 use crate::World;
+use crate::argument::{int, text};
 use crate::declare::Declare;
 use crate::world::{Certificate, Issuer, Request};
 
@@ -17,8 +18,8 @@ const CERTIFICATE: Type = Type::Named("sprig.certificate");
 pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
     let here = Rc::clone(world);
     declare.plain(&["genPrivateKey"], &[Type::String], Type::String, move |arguments| {
-        let kind = text(&arguments[0]).to_str().into_owned();
-        if !["", "rsa", "dsa", "ecdsa", "ed25519"].contains(&kind.as_str()) {
+        let kind = String::from_utf8_lossy(text(&arguments[0]));
+        if !["", "rsa", "dsa", "ecdsa", "ed25519"].contains(&&*kind) {
             return Value::string(format!("Unknown type {kind}"));
         }
         let key = here.private_key(&kind);
@@ -26,7 +27,7 @@ pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
     });
     let here = Rc::clone(world);
     declare.fallible(&["buildCustomCert"], &[Type::String; 2], CERTIFICATE, move |arguments| {
-        custom(&*here, &text(&arguments[0]), &text(&arguments[1]))
+        custom(&*here, text(&arguments[0]), text(&arguments[1]))
     });
     // Whether it is vouched for by itself as an authority, by itself, or by another.
     let (authority, own, other) = ([Type::String, Type::INT], HOLDER, [&HOLDER[..], &[CERTIFICATE]].concat());
@@ -41,7 +42,7 @@ pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
         let (name, params) = (format!("{name}WithKey"), [params, &[Type::String]].concat());
         declare.fallible(&[&name], &params, CERTIFICATE, move |arguments| {
             let (key, arguments) = arguments.split_last().ok_or_else(|| Error::new("there is no key"))?;
-            issued(&*here, sort, arguments, Some(&text(key).to_str()))
+            issued(&*here, sort, arguments, Some(&String::from_utf8_lossy(text(key))))
         });
     }
 }
@@ -60,7 +61,6 @@ fn issued(world: &dyn World, sort: Sort, arguments: &[Value], key: Option<&str>)
     if let Some(key) = key {
         world.check_key(key.as_bytes()).map_err(|reason| Error::new(format!("parsing private key: {reason}")))?;
     }
-    let name = text(&arguments[0]);
     let (addresses, hosts, days) = match sort {
         Sort::Authority => (Vec::new(), Vec::new(), &arguments[1]),
         Sort::Own | Sort::Other => (addresses(&arguments[1])?, hosts(&arguments[2])?, &arguments[3]),
@@ -71,7 +71,7 @@ fn issued(world: &dyn World, sort: Sort, arguments: &[Value], key: Option<&str>)
         (Sort::Other, Some(authority)) => Issuer::Other(authority),
         _ => Issuer::Own,
     };
-    let name = name.to_str();
+    let name = String::from_utf8_lossy(text(&arguments[0]));
     let request = Request { name: &name, addresses: &addresses, hosts: &hosts, days: int(days), issuer, key };
     world.certificate(&request).map(to_value).map_err(Error::new)
 }

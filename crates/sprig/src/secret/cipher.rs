@@ -9,8 +9,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use fitout_gotmpl::{Error, Type, Value};
 
-use super::text;
 use crate::World;
+use crate::argument::text;
 use crate::declare::Declare;
 
 const BLOCK: usize = 16;
@@ -25,13 +25,13 @@ pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
         }
         let mut output = vec![0; BLOCK];
         here.fill(&mut output);
-        let cipher = cbc::Encryptor::<Aes256>::new_from_slices(&key(&password), &output)
+        let cipher = cbc::Encryptor::<Aes256>::new_from_slices(&key(password), &output)
             .map_err(|error| Error::new(error.to_string()))?;
-        output.extend(cipher.encrypt_padded_vec::<Pkcs7>(&plain));
+        output.extend(cipher.encrypt_padded_vec::<Pkcs7>(plain));
         Ok(Value::string(BASE64_STANDARD.encode(output)))
     });
     declare.fallible(&["decryptAES"], &params, Type::String, |arguments| {
-        decrypt(&text(&arguments[0]), &text(&arguments[1])).map(Value::string)
+        decrypt(text(&arguments[0]), text(&arguments[1])).map(Value::string)
     });
 }
 

@@ -6,31 +6,31 @@ use fitout_gotmpl::{Type, Unsigned, Value};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::text;
 use crate::World;
+use crate::argument::text;
 use crate::declare::Declare;
 
 pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
     let here = Rc::clone(world);
     declare.plain(&["bcrypt"], &[Type::String], Type::String, move |arguments| {
-        Value::string(hashed(&*here, &text(&arguments[0])))
+        Value::string(hashed(&*here, text(&arguments[0])))
     });
     let here = Rc::clone(world);
     declare.plain(&["htpasswd"], &[Type::String, Type::String], Type::String, move |arguments| {
         let (user, password) = (text(&arguments[0]), text(&arguments[1]));
         if user.contains(&b':') {
-            return Value::string([b"invalid username: ".as_slice(), &user].concat());
+            return Value::string([b"invalid username: ".as_slice(), user].concat());
         }
-        Value::string([&user, b":".as_slice(), hashed(&*here, &password).as_bytes()].concat())
+        Value::string([user, b":".as_slice(), hashed(&*here, password).as_bytes()].concat())
     });
     let params = [Type::Uint(Unsigned::Uint32), Type::String, Type::String, Type::String, Type::String];
     declare.plain(&["derivePassword"], &params, Type::String, |arguments| {
         let counter = if let Value::Uint(_, counter) = &arguments[0] { *counter } else { 0 };
         let [kind, password, user, site] = [1, 2, 3, 4].map(|at| text(&arguments[at]));
-        let Some(templates) = templates(&kind) else {
-            return Value::string([b"cannot find password template ".as_slice(), &kind].concat());
+        let Some(templates) = templates(kind) else {
+            return Value::string([b"cannot find password template ".as_slice(), kind].concat());
         };
-        let seed = seed(u32::try_from(counter).unwrap_or_default(), &password, &user, &site);
+        let seed = seed(u32::try_from(counter).unwrap_or_default(), password, user, site);
         Value::string(seed.map_or_else(
             |reason| format!("failed to derive password: {reason}").into_bytes(),
             |seed| fill_in(templates[usize::from(seed[0]) % templates.len()], &seed[1..]),

@@ -7,8 +7,8 @@ use base64::prelude::BASE64_STANDARD;
 use fitout_gotmpl::{Error, Type, Value};
 
 use super::sum::hex;
-use super::{int, text};
 use crate::World;
+use crate::argument::{int, text};
 use crate::declare::Declare;
 
 pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
@@ -32,7 +32,7 @@ pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
     });
     let here = Rc::clone(world);
     declare.plain(&["shuffle"], &[Type::String], Type::String, move |arguments| {
-        let mut chars: Vec<char> = runes(&text(&arguments[0])).collect();
+        let mut chars: Vec<char> = runes(text(&arguments[0])).collect();
         for at in (1..chars.len()).rev() {
             let other = below(&*here, at as u64 + 1);
             chars.swap(at, usize::try_from(other).unwrap_or(at));

@@ -4,12 +4,12 @@ use fitout_gotmpl::{Type, Value};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-use super::text;
+use crate::argument::text;
 use crate::declare::Declare;
 
 pub(super) fn add(declare: &mut Declare<'_>) {
     let mut sum = |name: &str, of: fn(&[u8]) -> String| {
-        declare.plain(&[name], &[Type::String], Type::String, move |arguments| Value::string(of(&text(&arguments[0]))));
+        declare.plain(&[name], &[Type::String], Type::String, move |arguments| Value::string(of(text(&arguments[0]))));
     };
     sum("sha1sum", |text| hex(&Sha1::digest(text)));
     sum("sha256sum", |text| hex(&Sha256::digest(text)));
