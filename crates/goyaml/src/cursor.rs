@@ -110,7 +110,18 @@ impl<'t> Cursor<'t> {
     pub(crate) fn skip_rest_of_line(&mut self) {
         self.skip_while(is_blank);
         if self.peek(0) == '#' {
-            self.skip_while(|c| !is_break_or_end(c));
+            self.skip_line();
+        }
+    }
+
+    /// Skips everything up to the end of the line.
+    pub(crate) fn skip_line(&mut self) {
+        loop {
+            self.skip_ascii_while(|c| matches!(c, b' '..=b'~' | b'\t'));
+            if is_break_or_end(self.peek(0)) {
+                return;
+            }
+            self.skip();
         }
     }
 

@@ -101,10 +101,13 @@ fn wide<'b>(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Input<'b> {
 }
 
 fn first_control(text: &str) -> Option<usize> {
+    /// Whole blocks without a doubt are told with few instructions.
+    const BLOCK: usize = 64;
     let bytes = text.as_bytes();
     // Nearly all bytes are beyond doubt.
     let doubtful = |byte: &u8| !matches!(byte, b' '..=b'~' | b'\n');
-    let mut from = 0;
+    let clear = bytes.chunks_exact(BLOCK).take_while(|block| block.iter().filter(|byte| doubtful(byte)).count() == 0);
+    let mut from = clear.count() * BLOCK;
     while let Some(at) = bytes[from..].iter().position(doubtful).map(|ahead| from + ahead) {
         let c = text[at..].chars().next()?;
         if !is_allowed(c) {

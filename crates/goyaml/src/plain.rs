@@ -70,7 +70,7 @@ impl<'t> Scanner<'t> {
         let c = self.cursor.peek(0);
         is_blank_or_end(c)
             || (c == ':' && is_blank_or_end(self.cursor.peek(1)))
-            || (self.flow_level > 0 && ",?[]{}".contains(c))
+            || (self.flow_level > 0 && matches!(c, ',' | '?' | '[' | ']' | '{' | '}'))
     }
 
     /// The scalar after `|` (literal) or `>` (folded).
@@ -96,7 +96,9 @@ impl<'t> Scanner<'t> {
             }
             text.push_str(&breaks);
             after_blank = blank;
-            text.push_str(self.rest_of_line());
+            let from = self.cursor.at();
+            self.cursor.skip_line();
+            text.push_str(self.cursor.slice(from, self.cursor.at()));
             first_break.clear();
             breaks.clear();
             self.cursor.take_break(&mut first_break);
@@ -110,17 +112,6 @@ impl<'t> Scanner<'t> {
             text.push_str(&breaks);
         }
         Ok(Token::with(Kind::Text, start, end, text))
-    }
-
-    fn rest_of_line(&mut self) -> &'t str {
-        let from = self.cursor.at();
-        loop {
-            self.cursor.skip_ascii_while(|c| matches!(c, b' '..=b'~'));
-            if is_break_or_end(self.cursor.peek(0)) {
-                return self.cursor.slice(from, self.cursor.at());
-            }
-            self.cursor.skip();
-        }
     }
 
     /// What follows `|` or `>` on its line: how to chomp and how far in the block is, in either order.

@@ -168,7 +168,28 @@ impl<'t> Scanner<'t> {
     }
 
     fn can_start_plain(&self, first: char, second: char) -> bool {
-        let indicator = "-?:,[]{}#&*!|>'\"%@`".contains(first) || is_blank_or_end(first);
+        let indicator = is_blank_or_end(first)
+            || matches!(
+                first,
+                '-' | '?'
+                    | ':'
+                    | ','
+                    | '['
+                    | ']'
+                    | '{'
+                    | '}'
+                    | '#'
+                    | '&'
+                    | '*'
+                    | '!'
+                    | '|'
+                    | '>'
+                    | '\''
+                    | '"'
+                    | '%'
+                    | '@'
+                    | '`'
+            );
         !indicator
             || (first == '-' && !is_blank(second))
             || (self.flow_level == 0 && matches!(first, '?' | ':') && !is_blank_or_end(second))

@@ -6,8 +6,9 @@ use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Text, Type,
 use fitout_gotoml::{Encode, MAX_DEPTH, Table};
 use fitout_goyaml::{shortest, shortest_single};
 
-use super::stack::enough;
+use super::time::Place;
 use super::view::exported;
+use crate::stack::enough;
 
 /// A value in TOML.
 pub(crate) fn to_toml(value: &Value) -> Result<Vec<u8>, Stop> {
@@ -70,12 +71,13 @@ fn table(map: &Map, depth: usize) -> Result<Encode<Text>, Error> {
 
 fn host(host: &Rc<dyn Host>, depth: usize) -> Result<Encode<Text>, Error> {
     let shape = match host.marshal(Format::Toml) {
-        Some(shape) => shape?,
+        Some(shape) => match shape? {
+            Shape::Like(Value::Bytes(text)) => return Ok(Encode::Raw(text)),
+            shape => shape,
+        },
         None => exported(host.shape()),
     };
     match shape {
-        // What the type itself writes, such as a date, is not to be put into quotes.
-        Shape::Like(Value::Bytes(text)) => Ok(Encode::Raw(text)),
         Shape::Like(value) => encode(&value, depth + 1),
         Shape::Struct(fields) | Shape::Pointer(fields) => {
             let pair = |(name, value): &(&'static str, Value)| Ok(((*name).into(), encode(value, depth + 1)?));
@@ -96,27 +98,30 @@ fn digits(kind: Floating, float: f64) -> String {
 }
 
 /// What a TOML text says.
-pub(crate) fn from_toml(text: &[u8]) -> Result<Value, String> {
-    fitout_gotoml::from_toml(text).map(self::map).map_err(|error| error.to_string())
+pub(crate) fn from_toml(text: &[u8], place: &Place) -> Result<Value, String> {
+    let table = fitout_gotoml::from_toml(text).map_err(|error| error.to_string())?;
+    Ok(self::map(table, place))
 }
 
-fn map(table: Table) -> Value {
-    let entries = table.into_iter().map(|(key, value)| (Value::string(key), decoded(value)));
+fn map(table: Table, place: &Place) -> Value {
+    let entries = table.into_iter().map(|(key, value)| (Value::string(key), decoded(value, place)));
     Value::Map(Rc::new(Map::of(Type::MAP, entries)))
 }
 
-fn decoded(value: fitout_gotoml::Value) -> Value {
+fn decoded(value: fitout_gotoml::Value, place: &Place) -> Value {
     match value {
         fitout_gotoml::Value::Bool(value) => Value::Bool(value),
         fitout_gotoml::Value::Int(whole) => Value::int64(whole),
         fitout_gotoml::Value::Float(float) => Value::float(float),
         fitout_gotoml::Value::Text(text) => Value::string(text),
-        fitout_gotoml::Value::Datetime(datetime) => super::time::datetime(&datetime),
-        fitout_gotoml::Value::Array(items) => enough(|| Value::list(items.into_iter().map(decoded))),
+        fitout_gotoml::Value::Datetime(datetime) => place.value(&datetime),
+        fitout_gotoml::Value::Array(items) => {
+            enough(|| Value::list(items.into_iter().map(|item| decoded(item, place))))
+        }
         fitout_gotoml::Value::Tables(tables) => enough(|| {
-            let items = tables.into_iter().map(map).collect();
+            let items = tables.into_iter().map(|table| map(table, place)).collect();
             Value::List(Rc::new(List::of(Type::List(&Type::MAP), items)))
         }),
-        fitout_gotoml::Value::Table(table) => enough(|| map(table)),
+        fitout_gotoml::Value::Table(table) => enough(|| map(table, place)),
     }
 }
