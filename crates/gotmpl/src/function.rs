@@ -87,6 +87,11 @@ impl Functions {
         self.all.push(function);
     }
 
+    /// The function of a name.
+    pub fn get(&self, name: &str) -> Option<&Rc<Function>> {
+        self.places.get(name).map(|place| &self.all[*place])
+    }
+
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
     }

@@ -53,15 +53,23 @@ pub trait Host: Debug {
         None
     }
 
-    /// A field of a struct.
+    /// A field of a struct. One that does not begin with an upper case letter is not seen.
     fn field(&self, name: &[u8]) -> Option<Field> {
         let (Shape::Struct(fields) | Shape::Pointer(fields)) = self.shape() else { return None };
+        if !name.first()?.is_ascii_uppercase() {
+            return None;
+        }
         let (_, value) = fields.into_iter().find(|(field, _)| field.as_bytes() == name)?;
         Some(Field { value, any: false })
     }
 
     /// Another value of the same named type, made of this one. Cutting and counting up to a value gives such.
     fn like(&self, _value: &Value) -> Option<Value> {
+        None
+    }
+
+    /// What is left of it when only what templates see of its fields is copied, if that is not all.
+    fn copied(&self) -> Option<Value> {
         None
     }
 

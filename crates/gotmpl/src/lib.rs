@@ -26,7 +26,7 @@ mod operand;
 mod parser;
 mod print;
 mod quote;
-mod rune;
+pub mod rune;
 mod set;
 mod show;
 mod stack;
@@ -41,6 +41,7 @@ pub use kind::{Floating, Signed, Type, Unsigned};
 pub use list::List;
 pub use map::Map;
 pub use node::Template;
+pub use number::{parse_float, parse_int};
 pub use set::{Context, MissingKey, Parsed, Set};
 pub use text::Text;
 pub use value::Value;
@@ -63,4 +64,14 @@ pub fn quote(text: &[u8]) -> String {
 /// `unicode.IsPrint`.
 pub fn is_print(rune: char) -> bool {
     rune::is_print(rune)
+}
+
+/// The shortest number that is read as this float, as Go finds it, such as `1.5e3`.
+pub fn shortest(float: f64) -> String {
+    print::shortest(float, print::Size::Double)
+}
+
+/// `strconv.CanBackquote`.
+pub fn can_backquote(text: &[u8]) -> bool {
+    quote::can_backquote(text)
 }

@@ -1,28 +1,30 @@
 //! Slices.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::kind::Type;
 use crate::map::Map;
 use crate::value::Value;
 
-/// A slice. Nothing that templates call changes one in place, so it does not change.
+/// A slice. All that templates call to change one in place is sorting, which can only happen once.
 #[derive(Debug)]
 pub struct List {
     kind: Type,
     items: Vec<Value>,
     nil: bool,
+    sorted: OnceCell<Vec<Value>>,
 }
 
 impl List {
     /// A slice of this type with these items, which have to be of the type's element.
     pub fn of(kind: Type, items: Vec<Value>) -> Self {
-        Self { kind, items, nil: false }
+        Self { kind, items, nil: false, sorted: OnceCell::new() }
     }
 
     /// The nil of a slice's type: empty, but not equal to an empty one.
     pub fn nil(kind: Type) -> Self {
-        Self { kind, items: Vec::new(), nil: true }
+        Self { kind, items: Vec::new(), nil: true, sorted: OnceCell::new() }
     }
 
     /// The type of the slice itself.
@@ -42,7 +44,12 @@ impl List {
 
     /// The items.
     pub fn items(&self) -> &[Value] {
-        &self.items
+        self.sorted.get().unwrap_or(&self.items)
+    }
+
+    /// Puts the sorted items in the place of the others, for all who hold the list.
+    pub fn sort(&self, sorted: impl FnOnce(&[Value]) -> Vec<Value>) {
+        self.sorted.get_or_init(|| sorted(&self.items));
     }
 
     /// How many items there are.

@@ -120,7 +120,7 @@ impl Number {
 }
 
 /// `strconv.ParseInt` with the base that the prefix says.
-fn parse_int(text: &str) -> Option<i64> {
+pub fn parse_int(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'+' => (false, &text[1..]),
         b'-' => (true, &text[1..]),
@@ -147,8 +147,8 @@ fn parse_uint(text: &str) -> Option<u64> {
     (!text.contains('_') || underscores_separate_digits(text)).then_some(number)
 }
 
-/// `strconv.ParseFloat`, which refuses what is out of range.
-fn parse_float(text: &str) -> Option<f64> {
+/// `strconv.ParseFloat` of what is no word such as `inf`; refuses what is out of range.
+pub fn parse_float(text: &str) -> Option<f64> {
     if text.contains('_') && !underscores_separate_digits(text) {
         return None;
     }

@@ -3,7 +3,7 @@
 use crate::classes::{DIGIT, LETTER, PRINT};
 
 /// The first rune and its width in bytes. A byte that begins no rune is U+FFFD of width 1; nothing is of width 0.
-pub(crate) fn first(bytes: &[u8]) -> (char, usize) {
+pub fn first(bytes: &[u8]) -> (char, usize) {
     let Some(&lead) = bytes.first() else { return (char::REPLACEMENT_CHARACTER, 0) };
     let width = match lead {
         0..0x80 => return (char::from(lead), 1),
@@ -17,7 +17,7 @@ pub(crate) fn first(bytes: &[u8]) -> (char, usize) {
 }
 
 /// The width of the last rune.
-pub(crate) fn last_width(bytes: &[u8]) -> usize {
+pub fn last_width(bytes: &[u8]) -> usize {
     if bytes.last().is_some_and(u8::is_ascii) {
         return 1;
     }
@@ -26,7 +26,7 @@ pub(crate) fn last_width(bytes: &[u8]) -> usize {
 }
 
 /// All runes, each with where it begins, its width and whether it was valid.
-pub(crate) fn all(bytes: &[u8]) -> impl Iterator<Item = Rune> + '_ {
+pub fn all(bytes: &[u8]) -> impl Iterator<Item = Rune> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         let (rune, width) = first(&bytes[at..]);
@@ -37,32 +37,35 @@ pub(crate) fn all(bytes: &[u8]) -> impl Iterator<Item = Rune> + '_ {
 }
 
 /// A rune of a text.
-#[derive(Clone, Copy)]
-pub(crate) struct Rune {
-    pub(crate) char: char,
-    pub(crate) begin: usize,
-    pub(crate) width: usize,
+#[derive(Clone, Copy, Debug)]
+pub struct Rune {
+    /// The rune itself.
+    pub char: char,
+    /// Where it begins.
+    pub begin: usize,
+    /// How many bytes it has.
+    pub width: usize,
 }
 
 impl Rune {
     /// Whether it was in the text as such, rather than being put for an invalid byte.
-    pub(crate) fn is_valid(self) -> bool {
+    pub fn is_valid(self) -> bool {
         self.width > 1 || self.char != char::REPLACEMENT_CHARACTER
     }
 }
 
 /// How many runes there are.
-pub(crate) fn count(bytes: &[u8]) -> usize {
+pub fn count(bytes: &[u8]) -> usize {
     if bytes.is_ascii() { bytes.len() } else { all(bytes).count() }
 }
 
 /// Appends a rune.
-pub(crate) fn push(buffer: &mut Vec<u8>, rune: char) {
+pub fn push(buffer: &mut Vec<u8>, rune: char) {
     buffer.extend_from_slice(rune.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
 /// `unicode.IsLetter`, `unicode.IsDigit` and the underscore.
-pub(crate) fn is_alphanumeric(rune: char) -> bool {
+pub fn is_alphanumeric(rune: char) -> bool {
     match rune {
         '_' | 'a'..='z' | 'A'..='Z' | '0'..='9' => true,
         '\0'..='\x7f' => false,
@@ -71,7 +74,7 @@ pub(crate) fn is_alphanumeric(rune: char) -> bool {
 }
 
 /// `unicode.IsPrint`, which is also `strconv.IsPrint`.
-pub(crate) fn is_print(rune: char) -> bool {
+pub fn is_print(rune: char) -> bool {
     match rune {
         ' '..='~' => true,
         '\0'..='\x7f' => false,

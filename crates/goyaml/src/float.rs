@@ -1,13 +1,13 @@
 //! Floats as Go writes them.
 
 /// A float in as few digits as possible; with an exponent where that is below -4 or above 5.
-pub(crate) fn shortest(float: f64) -> String {
+pub fn shortest(float: f64) -> String {
     shape(float, &format!("{float:e}"), float.to_string())
 }
 
 /// The same after rounding to 32 bits, as the library does it for keys.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-pub(crate) fn shortest_single(float: f64) -> String {
+pub fn shortest_single(float: f64) -> String {
     let single = float as f32;
     shape(single.into(), &format!("{single:e}"), single.to_string())
 }

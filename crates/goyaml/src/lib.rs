@@ -44,6 +44,7 @@ pub use build::Build;
 pub use document::to_yaml;
 pub use documents::{Document, documents};
 pub use error::Error;
+pub use float::{shortest, shortest_single};
 pub use keys::{are_sorted, sort_keys};
 pub use parser::MAX_DEPTH;
 pub use writer::{Dialect, Writer};

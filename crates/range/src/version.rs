@@ -12,7 +12,7 @@ use crate::shape::{identifier, leading};
 pub(crate) const LONGEST_VERSION: usize = 256;
 
 /// A version. Two are equal when neither comes before the other, so `1.2+a` equals `v1.2.0+b`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Version {
     pub(crate) major: u64,
     pub(crate) minor: u64,

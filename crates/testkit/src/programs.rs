@@ -72,6 +72,7 @@ fn builds() -> Vec<Build> {
         plain("judge", "./yaml", "judge-yaml"),
         plain("judge", "./range", "judge-range"),
         plain("judge", "./template", "judge-template"),
+        plain("judge", "./regex", "judge-regex"),
         plain("judge", "./functions", "judge-functions"),
         plain("judge", "./chart", "judge-chart"),
         Build {

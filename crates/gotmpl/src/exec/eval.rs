@@ -3,6 +3,7 @@
 use super::Exec;
 use super::call::Arguments;
 use crate::error::Error;
+use crate::host::{Host, Shape};
 use crate::kind::Type;
 use crate::map::Map;
 use crate::node::{Id, Node};
@@ -221,6 +222,10 @@ impl<'e> Exec<'e> {
                     Value::Map(map) if matches!(map.key_kind(), Type::String | Type::Any) => {
                         self.entry(&map, name, &arguments)
                     }
+                    _ if has_hidden_field(&**host, name) => {
+                        let (name, kind) = (name.to_str(), host.type_name());
+                        self.fail(format!("{name} is an unexported field of struct type {kind}"))
+                    }
                     _ => self.no_field(name, receiver),
                 }
             }
@@ -244,4 +249,10 @@ impl<'e> Exec<'e> {
             (None, MissingKey::Error) => self.fail(format!("map has no entry for key {}", quote::quote(name))),
         }
     }
+}
+
+/// Whether a struct has a field of this name, though templates do not see it.
+fn has_hidden_field(host: &dyn Host, name: &[u8]) -> bool {
+    let (Shape::Struct(fields) | Shape::Pointer(fields)) = host.shape() else { return false };
+    fields.iter().any(|(field, _)| field.as_bytes() == name)
 }

@@ -9,7 +9,7 @@ const ALL_DIGITS: usize = 1100;
 
 /// How many bits a float has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Size {
+pub(crate) enum Size {
     Single,
     Double,
 }
@@ -98,6 +98,31 @@ fn written(float: f64, size: Size, format: char, precision: Option<usize>) -> St
     }
 }
 
+/// The shortest number that is read as this float, such as `1.5e3`. Of two that are as near, Rust takes the higher one
+/// and Go the even one.
+pub(crate) fn shortest(float: f64, size: Size) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "it came from 32 bits")]
+    let (written, most) = match size {
+        Size::Double => (format!("{float:e}"), 16),
+        Size::Single => (format!("{:e}", float as f32), 8),
+    };
+    let (mantissa, exponent) = written.split_once('e').unwrap_or((&written, "0"));
+    let odd = mantissa.ends_with(['1', '3', '5', '7', '9']);
+    if mantissa.len() <= most || !odd {
+        return written;
+    }
+    // Enough digits to tell a half from all else.
+    let places = mantissa.len() - 2;
+    let exact = format!("{:.*e}", places + 25, float);
+    let (before, after) = exact.split_at(places + 2);
+    let last = before.as_bytes().last().copied().unwrap_or_default();
+    let half = after.starts_with('5') && after[1..25].bytes().all(|byte| byte == b'0');
+    let even = format!("{before}e{exponent}");
+    // Below a power of two floats are nearer to each other than above it.
+    let same = even.parse() == Ok(float);
+    if half && last.is_multiple_of(2) && (same || size == Size::Single) { even } else { written }
+}
+
 /// The digits of a decimal number and where its point is: 0.ddd times ten to the power of `point`.
 struct Decimal {
     digits: String,
@@ -109,9 +134,7 @@ impl Decimal {
     fn of(float: f64, size: Size, digits: Option<usize>) -> Self {
         let scientific = match (digits, size) {
             (Some(digits), _) => format!("{:.*e}", digits.saturating_sub(1).min(ALL_DIGITS), float.abs()),
-            (None, Size::Double) => format!("{:e}", float.abs()),
-            #[expect(clippy::cast_possible_truncation, reason = "it came from 32 bits")]
-            (None, Size::Single) => format!("{:e}", float.abs() as f32),
+            (None, size) => shortest(float.abs(), size),
         };
         let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
         let digits = mantissa.replace('.', "").trim_end_matches('0').to_owned();

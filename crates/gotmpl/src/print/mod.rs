@@ -11,6 +11,7 @@ use crate::text::Text;
 use crate::value::Value;
 use format::Format;
 
+pub(crate) use float::{Size, shortest};
 pub(crate) use printf::printf;
 
 /// How deeply a value may be nested that is printed; one that holds itself has no end. Go stops at the end of its

@@ -1,6 +1,7 @@
 //! Functions on formats: JSON, YAML, TOML.
 
 mod json;
+mod pretty;
 mod stack;
 mod view;
 mod yaml;
@@ -33,14 +34,15 @@ fn add_json(declare: &mut Declare<'_>) {
     declare.plain(&["fromJsonArray"], &[Type::String], Type::LIST, |arguments| {
         list(read_json(&text(&arguments[0]), Type::LIST))
     });
-    declare.fallible(&["mustFromJson"], &[Type::String], Type::Any, |arguments| {
-        let Unmarshal { value, error } = from_json(&text(&arguments[0]));
-        error.map_or(Ok(value), |error| Err(Error::new(error)))
-    });
+    declare
+        .fallible(&["mustFromJson"], &[Type::String], Type::Any, |arguments| from_json(&text(&arguments[0])).whole());
 }
 
 fn add_yaml(declare: &mut Declare<'_>) {
     let to_yaml = |value: &Value| yaml::to_yaml(value).map(without_end);
+    declare.panicking(&["toYamlPretty"], &[Type::Any], Type::String, |arguments| {
+        written(pretty::to_yaml_pretty(&arguments[0]).map(without_end))
+    });
     declare.plain(&["toYaml"], &[Type::Any], Type::String, move |arguments| or_nothing(to_yaml(&arguments[0])));
     declare.panicking(&["mustToYaml"], &[Type::Any], Type::String, move |arguments| written(to_yaml(&arguments[0])));
     declare
@@ -55,16 +57,14 @@ pub fn to_yaml(value: &Value) -> Result<String, Error> {
     yaml::to_yaml(value)
 }
 
-/// The mapping in a YAML text, as Helm reads values: all numbers are floats, and a text that says nothing is a nil map.
+/// The mapping in a YAML text, as Helm reads values: all numbers are floats, and a text that says nothing is an empty one.
 pub fn from_yaml(text: &[u8]) -> Result<Value, Error> {
-    let Unmarshal { value, error } = read_yaml(text, Type::MAP);
-    error.map_or(Ok(value), |error| Err(Error::new(error)))
+    read_yaml(text, Type::MAP).whole()
 }
 
 /// What a JSON text stands for: all numbers are floats.
 pub fn from_json_text(text: &[u8]) -> Result<Value, Error> {
-    let Unmarshal { value, error } = from_json(text);
-    error.map_or(Ok(value), |error| Err(Error::new(error)))
+    from_json(text).whole()
 }
 
 /// What the JSON at the beginning of a text stands for, and how many bytes of the text it is.
@@ -97,19 +97,26 @@ fn read_json(text: &[u8], target: Type) -> Unmarshal {
 
 fn read_yaml(text: &[u8], target: Type) -> Unmarshal {
     match yaml::from_yaml(text) {
-        Err(error) => Unmarshal { value: Value::zero(target), error: Some(error) },
+        Err(error) => Unmarshal::refused(target, error),
+        // Go decodes into what holds the target, so that null leaves the target as it was.
+        Ok(Value::Nil) => Unmarshal::of(empty(target)),
         Ok(value) => {
-            let Unmarshal { value, error } = fit(Unmarshal { value, error: None }, target);
-            let error = error.map(|error| format!("error unmarshaling JSON: while decoding JSON: {error}"));
-            Unmarshal { value, error }
+            let mut found = fit(Unmarshal::of(value), target);
+            found.error = found.error.map(|error| format!("error unmarshaling JSON: while decoding JSON: {error}"));
+            found
         }
     }
+}
+
+fn empty(target: Type) -> Value {
+    if target == Type::MAP { Value::Map(Rc::new(Map::of(Type::MAP, []))) } else { Value::list([]) }
 }
 
 /// What Go makes of JSON where a type is wanted: null is the nil of the type, and other types do not fit.
 fn fit(found: Unmarshal, target: Type) -> Unmarshal {
     let kind = match &found.value {
-        Value::Nil => return Unmarshal { value: Value::zero(target), error: found.error },
+        // A number that is none is nil, but then it is a number in the first place.
+        Value::Nil if !found.number => return Unmarshal { value: Value::zero(target), ..found },
         Value::Map(_) if target == Type::MAP => return found,
         Value::List(_) if target == Type::LIST => return found,
         Value::Map(_) => "object",
@@ -118,12 +125,11 @@ fn fit(found: Unmarshal, target: Type) -> Unmarshal {
         Value::Bool(_) => "bool",
         _ => "number",
     };
-    let error = format!("json: cannot unmarshal {kind} into Go value of type {target}");
-    Unmarshal { value: Value::zero(target), error: Some(error) }
+    Unmarshal::refused(target, format!("json: cannot unmarshal {kind} into Go value of type {target}"))
 }
 
 /// The map that was read, with what was wrong in it.
-fn map(Unmarshal { value, error }: Unmarshal) -> Value {
+fn map(Unmarshal { value, error, .. }: Unmarshal) -> Value {
     let Some(error) = error else { return value };
     match value {
         Value::Map(map) if !map.is_nil() => {
@@ -135,6 +141,6 @@ fn map(Unmarshal { value, error }: Unmarshal) -> Value {
 }
 
 /// The list that was read, or one of what was wrong with it.
-fn list(Unmarshal { value, error }: Unmarshal) -> Value {
+fn list(Unmarshal { value, error, .. }: Unmarshal) -> Value {
     error.map_or(value, |error| Value::list([Value::string(error)]))
 }

@@ -132,6 +132,15 @@ fn answered(text: &str) -> Result<Answer> {
 }
 
 impl Answer {
+    /// A message is text with us: what is no UTF-8 in it is replaced, but not byte by byte.
+    #[allow(dead_code, reason = "one of the two test programs has no judge")]
+    pub(crate) fn readable(mut self) -> Self {
+        if let Self::Refusal(message) = &mut self {
+            message.retain(|c| c != char::REPLACEMENT_CHARACTER);
+        }
+        self
+    }
+
     /// As it is written in a row.
     #[allow(dead_code, reason = "one of the two test programs has no judge")]
     pub(crate) fn written(&self) -> String {

@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "it has more than values")]
 #[path = "../../../gotmpl/tests/world/mod.rs"]
-mod values;
+mod templates;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,8 @@ use fitout_gotmpl::{Error, Functions, MissingKey, Set, Text, Value};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-pub(crate) use values::decode;
+#[allow(unused_imports, reason = "not every test program has values from rows")]
+pub(crate) use templates::decode;
 
 /// What a question says about the world.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,7 @@ pub(crate) struct World {
 
 impl World {
     /// The world that a row speaks of.
+    #[allow(dead_code, reason = "not every test program has rows")]
     pub(crate) fn of(json: &Json) -> Self {
         let zone = json["zone"].as_str().unwrap_or_default().to_owned();
         Self { seed: json["seed"].as_u64().unwrap_or(0), zone, now: json["now"].as_i64().unwrap_or(0) }
@@ -70,12 +72,17 @@ impl fitout_sprig::World for Fixed {
     }
 }
 
-/// What a template "t" makes of a value, with others beside it.
-pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
+/// All functions, in a world.
+pub(crate) fn functions(world: &World) -> Functions {
     let mut functions = Functions::default();
     let fixed: Rc<dyn fitout_sprig::World> = Rc::new(Fixed { world: world.clone(), stream: RefCell::default() });
     fitout_sprig::add(&mut functions, &fixed);
-    let set = Set::new("root", Rc::new(functions), MissingKey::Zero);
+    functions
+}
+
+/// What a template "t" makes of a value, with others beside it.
+pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
+    let set = Set::new("root", Rc::new(functions(world)), MissingKey::Zero);
     for (name, text) in others {
         set.parse(name.as_str(), text.as_str())?;
     }

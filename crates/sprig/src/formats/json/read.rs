@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use fitout_gotmpl::{Map, Text, Type, Value, quote};
+use fitout_gotmpl::{Error, Map, Text, Type, Value, quote};
 
 use crate::formats::stack::enough;
 
@@ -15,14 +15,36 @@ pub(crate) struct Unmarshal {
     pub(crate) value: Value,
     /// In Go's words.
     pub(crate) error: Option<String>,
+    /// Whether the whole text is a number that is too large.
+    pub(crate) number: bool,
+}
+
+impl Unmarshal {
+    /// A value with which nothing is wrong.
+    pub(crate) fn of(value: Value) -> Self {
+        Self { value, error: None, number: false }
+    }
+
+    /// Nothing where a type is wanted.
+    pub(crate) fn refused(target: Type, error: String) -> Self {
+        Self { value: Value::zero(target), error: Some(error), number: false }
+    }
+
+    /// The value, if nothing is wrong with it.
+    pub(crate) fn whole(self) -> Result<Value, Error> {
+        self.error.map_or(Ok(self.value), |error| Err(Error::new(error)))
+    }
 }
 
 /// What JSON stands for; all numbers are floats.
 pub(crate) fn from_json(text: &[u8]) -> Unmarshal {
     let mut reader = Reader { text, at: 0, depth: 0, misfit: None };
     match reader.document() {
-        Ok(value) => Unmarshal { value, error: reader.misfit },
-        Err(error) => Unmarshal { value: Value::Nil, error: Some(error) },
+        Ok(value) => {
+            let number = reader.misfit.is_some() && matches!(value, Value::Nil);
+            Unmarshal { value, error: reader.misfit, number }
+        }
+        Err(error) => Unmarshal { value: Value::Nil, error: Some(error), number: false },
     }
 }
 
