@@ -6,6 +6,8 @@
 //! Known differences:
 //!
 //! - Where Helm leaves an order to chance (of subcharts that nobody declares), ours is that of their names.
+//! - A chart that declares dependencies, is declared by nobody and is inside of a chart with two aliases is there twice;
+//!   in Helm the two are one, and what is done to one is done to both.
 //! - A chart of Helm's unfinished `apiVersion: v3` is refused.
 //! - A name that is no UTF-8 is read with U+FFFD in it.
 

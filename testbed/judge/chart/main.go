@@ -236,7 +236,7 @@ func detect(text string) error {
 func settled(q question) (any, error) {
 	first, err := process(q)
 	wanted, _ := json.Marshal(first)
-	for range 6 {
+	for range 2 {
 		again, err2 := process(q)
 		got, _ := json.Marshal(again)
 		if fmt.Sprint(err) != fmt.Sprint(err2) || !bytes.Equal(wanted, got) {

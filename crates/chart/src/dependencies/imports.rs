@@ -9,7 +9,10 @@ use crate::Warnings;
 use crate::chart::Chart;
 use crate::error::Error;
 use crate::metadata::Import;
-use crate::values::{self, deep_copy, merge_tables, merge_values, table, with_stack};
+use crate::values::{self, deep_copy, endless, is_bounded, merge_tables, merge_values, table, with_stack};
+
+/// More tables than any chart has: what contains itself has no end, and what is imported twice doubles.
+const MOST_TABLES: usize = 1 << 20;
 
 /// Gives every chart with declared dependencies the values of all below it, and what it imports: first those below.
 pub(crate) fn process(chart: &mut Chart, warnings: &mut Warnings) -> Result<(), Error> {
@@ -23,7 +26,7 @@ pub(crate) fn process(chart: &mut Chart, warnings: &mut Warnings) -> Result<(), 
         let imports = std::mem::take(&mut dependency.import_values);
         for (child, parent) in imports.iter().filter_map(paths) {
             match table(&all, &format!("{}.{child}", dependency.name)) {
-                Ok(found) => merge_tables(&imported, &at_path(&parent, found), warnings),
+                Ok(found) => merge_tables(&imported, &at_path(&parent, found), warnings)?,
                 Err(part) => warnings.push(format!(
                     "ImportValues missing table from chart chart={} error={} is not a table",
                     dependency.name,
@@ -33,12 +36,19 @@ pub(crate) fn process(chart: &mut Chart, warnings: &mut Warnings) -> Result<(), 
             dependency.import_values.push(Import::Processed { child, parent });
         }
     }
-    // What is imported may be part of `all`; what comes out of it must not be.
-    let all = deep_copy(&all);
-    merge_tables(&all, &imported, warnings);
-    chart.values = all;
+    chart.values = if imported.is_empty() { all } else { with_imported(&all, &imported, warnings)? };
     chart.metadata.dependencies = Some(declared);
     Ok(())
+}
+
+/// All values with those that are imported. These are part of the others; what comes out must not be.
+fn with_imported(all: &Map, imported: &Map, warnings: &mut Warnings) -> Result<Rc<Map>, Error> {
+    if !is_bounded(all, MOST_TABLES) {
+        return Err(endless());
+    }
+    let all = deep_copy(all);
+    merge_tables(&all, imported, warnings)?;
+    if is_bounded(&all, MOST_TABLES) { Ok(all) } else { Err(endless()) }
 }
 
 /// From which path of the dependency to which of the chart above.

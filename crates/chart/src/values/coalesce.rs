@@ -26,33 +26,44 @@ enum Nulls {
 /// A user's values over those of a chart and all its dependencies: a null removes a default.
 pub fn coalesce_values(chart: &Chart, values: &Map, warnings: &mut Warnings) -> Result<Rc<Map>, Error> {
     let values = deep_copy(values);
-    Coalescing { nulls: Nulls::Remove, warnings }.chart(chart, &values, "")?;
+    Coalescing::new(Nulls::Remove, warnings).chart(chart, &values, "")?;
     Ok(values)
 }
 
 /// The same, but a null is kept, to remove a default later.
 pub fn merge_values(chart: &Chart, values: &Map, warnings: &mut Warnings) -> Result<Rc<Map>, Error> {
     let values = deep_copy(values);
-    Coalescing { nulls: Nulls::Keep, warnings }.chart(chart, &values, "")?;
+    Coalescing::new(Nulls::Keep, warnings).chart(chart, &values, "")?;
     Ok(values)
 }
 
-/// Puts what a second table has and the first has not into the first. Nulls of the first remove.
-pub fn coalesce_tables(into: &Map, from: &Map, warnings: &mut Warnings) {
-    Coalescing { nulls: Nulls::Remove, warnings }.tables(into, from, "", Nulls::Remove);
+/// Puts what a second table has and the first has not into the first. Nulls are kept.
+pub(crate) fn merge_tables(into: &Map, from: &Map, warnings: &mut Warnings) -> Result<(), Error> {
+    let mut coalescing = Coalescing::new(Nulls::Keep, warnings);
+    coalescing.tables(into, from, "", Nulls::Keep);
+    if coalescing.endless { Err(endless()) } else { Ok(()) }
 }
 
-/// The same, but nulls are kept.
-pub fn merge_tables(into: &Map, from: &Map, warnings: &mut Warnings) {
-    Coalescing { nulls: Nulls::Keep, warnings }.tables(into, from, "", Nulls::Keep);
+/// Values that contain themselves, which only imports can make, end Helm.
+pub(crate) fn endless() -> Error {
+    Error::new("values contain themselves: a chart imports values into what they come from")
 }
+
+/// Deeper than any text can nest.
+const DEEPEST: usize = 20_000;
 
 struct Coalescing<'a> {
     nulls: Nulls,
     warnings: &'a mut Warnings,
+    depth: usize,
+    endless: bool,
 }
 
-impl Coalescing<'_> {
+impl<'a> Coalescing<'a> {
+    fn new(nulls: Nulls, warnings: &'a mut Warnings) -> Self {
+        Self { nulls, warnings, depth: 0, endless: false }
+    }
+
     fn chart(&mut self, chart: &Chart, values: &Map, prefix: &str) -> Result<(), Error> {
         let prefix = joined(prefix, chart.name());
         self.defaults(chart, values, &prefix);
@@ -171,8 +182,14 @@ impl Coalescing<'_> {
             }
             match (as_table(&there), as_table(&value)) {
                 (Some(there), Some(value)) => {
+                    if self.depth == DEEPEST {
+                        self.endless = true;
+                        return;
+                    }
                     let prefix = joined(prefix, &shown(&key));
+                    self.depth += 1;
                     with_stack(|| self.tables(there, value, &prefix, nulls));
+                    self.depth -= 1;
                 }
                 (None, Some(_)) => {
                     let (key, value) = (joined(prefix, &shown(&key)), printed(&value));

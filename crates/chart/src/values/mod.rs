@@ -12,12 +12,13 @@ use std::rc::Rc;
 
 use fitout_gotmpl::{Map, Type, Value};
 
-pub use coalesce::{coalesce_tables, coalesce_values, merge_tables, merge_values};
-pub use copy::deep_copy;
+pub use coalesce::{coalesce_values, merge_values};
 pub use read::{load, merge_maps};
 pub use render::{Release, Schemas, render_values};
 pub use user::UserValues;
 
+pub(crate) use coalesce::{endless, merge_tables};
+pub(crate) use copy::{deep_copy, is_bounded};
 pub(crate) use path::{path_value, table};
 pub(crate) use read::{from_json, utf8};
 

@@ -145,17 +145,26 @@ impl Chance {
         format!("{key}: {value}\n")
     }
 
-    /// Writes a chart, and the charts in it.
-    fn chart(&mut self, files: &mut Files, folder: &str, name: &str, depth: usize) {
+    /// Writes a chart, and the charts in it, and says whether it declares any of them.
+    ///
+    /// Where nobody declares a chart that does, two aliases of the chart around it share it in Helm, which goes wrong.
+    fn chart(&mut self, files: &mut Files, folder: &str, name: &str, depth: usize) -> bool {
         let mut metadata = json!({"apiVersion": "v2", "name": name, "version": self.one_of(VERSIONS)});
         if depth > 0 {
             let mut declared = Vec::new();
             let mut taken = Vec::new();
+            let flat = self.one_in(2);
             for inner in ["sub", "leaf", "data"] {
                 if self.one_in(3) {
                     continue;
                 }
-                self.chart(files, &format!("{folder}charts/{inner}/"), inner, depth - 1);
+                let declares = self.chart(files, &format!("{folder}charts/{inner}/"), inner, depth - 1);
+                if declares && !folder.is_empty() {
+                    taken.push(inner);
+                    let mut declaration = self.declaration(inner, "", flat);
+                    declaration["version"] = json!(">=0-0");
+                    declared.push(declaration);
+                }
                 for _ in 0..self.below(4) {
                     let alias = self.one_of(&["", "", "one", "two", "b"]);
                     let known = if alias.is_empty() { inner } else { alias };
@@ -163,7 +172,7 @@ impl Chance {
                         continue;
                     }
                     taken.push(known);
-                    declared.push(self.declaration(inner, alias));
+                    declared.push(self.declaration(inner, alias, flat));
                 }
             }
             if !declared.is_empty() || self.one_in(4) {
@@ -174,9 +183,11 @@ impl Chance {
         if !self.one_in(6) {
             files.push((format!("{folder}values.yaml"), format!("{}\n", self.table(3))));
         }
+        metadata.get("dependencies").is_some()
     }
 
-    fn declaration(&mut self, name: &str, alias: &str) -> Json {
+    /// What is imported goes to the top or into tables, never both: what is imported into itself ends Helm.
+    fn declaration(&mut self, name: &str, alias: &str, flat: bool) -> Json {
         let mut declared = json!({"name": name, "repository": "x", "version": self.one_of(RANGES)});
         if self.one_in(2) {
             declared["version"] = json!(">=0-0");
@@ -205,22 +216,22 @@ impl Chance {
             };
         }
         if self.one_in(2) {
-            let imports: Vec<_> = (0..=self.below(2)).map(|_| self.import()).collect();
+            let imports: Vec<_> = (0..=self.below(2)).map(|_| self.import(flat)).collect();
             declared["import-values"] = json!(imports);
         }
         declared
     }
 
-    fn import(&mut self) -> Json {
-        match self.below(6) {
-            0 => json!(self.one_of(&["data", "a", "b.c"])),
-            1 => json!({"child": self.one_of(&["a", "b"]), "parent": "."}),
-            2 => json!({"child": "a"}),
-            3 if self.one_in(3) => json!(1),
-            _ => json!({
-                "child": self.one_of(&["a", "global", "exports.data", "data", "b", "leaf", "sub.a"]),
-                "parent": self.one_of(&["a", "c", "a.b", "global", "sub", "x.y.z", "leaf.a"]),
-            }),
+    fn import(&mut self, flat: bool) -> Json {
+        if self.one_in(12) {
+            return json!(1);
+        }
+        let child = self.one_of(&["a", "global", "exports.data", "data", "b", "leaf", "sub.a"]);
+        match self.below(4) {
+            0 | 1 if flat => json!(self.one_of(&["data", "a", "b.c"])),
+            _ if flat => json!({"child": child, "parent": "."}),
+            0 => json!({ "child": child }),
+            _ => json!({"child": child, "parent": self.one_of(&["a", "c", "global", "sub", "x.y.z", "leaf.a"])}),
         }
     }
 }

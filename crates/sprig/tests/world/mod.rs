@@ -11,6 +11,7 @@ use fitout_gotmpl::{Error, Functions, MissingKey, Set, Text, Value};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
+#[allow(unused_imports, reason = "not every test program has values from rows")]
 pub(crate) use templates::decode;
 
 /// What a question says about the world.
@@ -26,6 +27,7 @@ pub(crate) struct World {
 
 impl World {
     /// The world that a row speaks of.
+    #[allow(dead_code, reason = "not every test program has rows")]
     pub(crate) fn of(json: &Json) -> Self {
         let zone = json["zone"].as_str().unwrap_or_default().to_owned();
         Self { seed: json["seed"].as_u64().unwrap_or(0), zone, now: json["now"].as_i64().unwrap_or(0) }
