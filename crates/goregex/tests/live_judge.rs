@@ -6,6 +6,8 @@
 mod chance;
 mod rows;
 
+use std::fmt::Write;
+
 use anyhow::{Context, Result, ensure};
 use chance::Chance;
 use fitout_testkit::{Judge, sample};
@@ -74,18 +76,21 @@ fn the_tables_of_unicode_are_those_of_go() -> Result<()> {
     for (name, ranges) in tables["classes"].as_object().context("classes have names")? {
         classes += name;
         for (first, last) in serde_json::from_value::<Vec<(u32, u32)>>(ranges.clone())? {
-            classes += &if first == last { format!(" {first:X}") } else { format!(" {first:X}-{last:X}") };
+            write!(classes, " {first:X}")?;
+            if first != last {
+                write!(classes, "-{last:X}")?;
+            }
         }
         classes += "\n";
     }
     for (alias, name) in tables["aliases"].as_object().context("aliases have names")? {
-        classes += &format!("{alias} = {}\n", name.as_str().context("a name is a text")?);
+        writeln!(classes, "{alias} = {}", name.as_str().context("a name is a text")?)?;
     }
     assert!(classes == include_str!("../src/unicode/classes.txt"), "src/unicode/classes.txt should be:\n{classes}");
     let mut folds = String::new();
     for orbit in serde_json::from_value::<Vec<Vec<u32>>>(tables["folds"].clone())? {
         let codes: Vec<_> = orbit.iter().map(|code| format!("{code:X}")).collect();
-        folds += &format!("{}\n", codes.join(" "));
+        writeln!(folds, "{}", codes.join(" "))?;
     }
     assert!(folds == include_str!("../src/unicode/folds.txt"), "src/unicode/folds.txt should be:\n{folds}");
     Ok(())

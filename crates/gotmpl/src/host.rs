@@ -1,5 +1,6 @@
 //! What the program that runs a template hands in.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::rc::Rc;
 
@@ -76,6 +77,11 @@ pub trait Host: Debug {
     /// What a format makes of it, where its type says something else than its shape does. The fields of a struct have
     /// the names that the format gives them, and only those are there that it writes.
     fn marshal(&self, _format: Format) -> Option<Result<Shape, Error>> {
+        None
+    }
+
+    /// Itself, for whoever handed it in and takes it back as an argument.
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 
