@@ -24,6 +24,7 @@ mod documents;
 mod error;
 mod float;
 mod gosyntax;
+mod input;
 mod json;
 mod keys;
 mod parser;
@@ -50,6 +51,7 @@ pub use parser::MAX_DEPTH;
 pub use writer::{Dialect, Writer};
 
 use decode::Duplicates;
+use input::Input;
 
 /// The first document of a text, as `yaml.YAMLToJSON` gives it: of two equal keys, the later wins.
 ///
@@ -64,8 +66,9 @@ pub fn from_yaml_strict(text: &str) -> Result<Value, Error> {
 }
 
 /// The first document of a text, made into other values than JSON's own. It may nest as deeply as Go allows.
-pub fn read_with<B: Build>(text: &str, build: &B) -> Result<B::Value, Error> {
-    let tree = parser::parse(text, GO_DEPTH)?;
+pub fn read_with<B: Build>(text: &[u8], build: &B) -> Result<B::Value, Error> {
+    let input = Input::of(text);
+    let tree = parser::parse(&input, GO_DEPTH)?;
     json::to_json(decode::decode(&tree, Duplicates::LastWins, GO_DEPTH)?, build)
 }
 
@@ -79,7 +82,8 @@ struct Read {
 }
 
 fn read(text: &str, duplicates: Duplicates) -> Result<Read, Error> {
-    let tree = parser::parse(text, MAX_DEPTH)?;
+    let input = Input::of(text.as_bytes());
+    let tree = parser::parse(&input, MAX_DEPTH)?;
     let line = tree.root.map_or(1, |root| tree.node(root).line + 1);
     let value = json::to_json(decode::decode(&tree, duplicates, MAX_DEPTH)?, &build::Json)?;
     Ok(Read { value, line })

@@ -46,7 +46,7 @@ pub fn add(functions: &mut Functions, world: &Rc<dyn World>) {
     list::add(&mut declare);
     map::add(&mut declare);
     number::add(&mut declare, world);
-    formats::add(&mut declare);
+    formats::add(&mut declare, world);
     pattern::add(&mut declare);
     date::add(&mut declare, world);
     secret::add(&mut declare, world);

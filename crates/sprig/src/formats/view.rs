@@ -5,7 +5,7 @@ use std::rc::Rc;
 use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value};
 use fitout_goyaml::{Dialect, sort_keys};
 
-use super::stack::enough;
+use crate::stack::enough;
 
 /// Go remembers what it is within from this depth on: who comes back to it has gone in a circle.
 const WATCHED: usize = 1000;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Map, Text, Type, Value, quote};
 
-use crate::formats::stack::enough;
+use crate::stack::enough;
 
 /// How deep Go lets a text nest.
 const DEEPEST: usize = 10_000;
