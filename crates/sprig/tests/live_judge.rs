@@ -68,8 +68,9 @@ fn functions_are_declared_as_in_go() -> Result<()> {
 
 #[test]
 fn characters_are_the_same_in_every_case() -> Result<()> {
+    // From here on, nothing has a case or a class that matters.
+    let all: Vec<char> = ('\u{0}'..'\u{32400}').chain('\u{e0000}'..'\u{e0200}').collect();
     let mut questions = Vec::new();
-    let all: Vec<char> = ('\u{0}'..=char::MAX).collect();
     for some in all.chunks(4096) {
         for function in ["upper", "lower", "swapcase"] {
             questions.push(Question::new(format!("{{{{{function} .}}}}"), json!(some.iter().collect::<String>())));
