@@ -4,15 +4,19 @@
 
 mod values;
 
+use fitout_gotmpl::Type;
+
 use crate::rows::Question;
+use crate::world;
 
 /// A source of chance: the same number makes the same things.
 pub(crate) struct Chance {
     state: u64,
 }
 
-/// Each function with what its arguments should be, by letters: anything, a text, an integer, a number, a list, a full list, a map,
-/// a boolean, a version, a range, a path, an address, a pattern, base64. The last one may come again where a `*` is.
+/// Each function with what its arguments should be, by letters: anything, a text, an integer, a count, a number, digits, a
+/// list, a full list, a map, a boolean, a version, a range, a path, an address, a pattern (`x`), base64 (`e`). The last
+/// one may come again where a `*` is.
 const CALLS: &[(&str, &str)] = &[
     ("abbrev", "it"),
     ("abbrevboth", "iit"),
@@ -59,7 +63,7 @@ const CALLS: &[(&str, &str)] = &[
     ("hasKey", "mt"),
     ("hasPrefix", "tt"),
     ("hasSuffix", "tt"),
-    ("indent", "it"),
+    ("indent", "ct"),
     ("initial", "l"),
     ("initials", "t"),
     ("int", "n"),
@@ -87,7 +91,7 @@ const CALLS: &[(&str, &str)] = &[
     ("mustMergeOverwrite", "mm*"),
     ("mustSlice", "fii"),
     ("mustUniq", "l"),
-    ("nindent", "it"),
+    ("nindent", "ct"),
     ("nospace", "t"),
     ("omit", "mt*"),
     ("pick", "mt*"),
@@ -101,7 +105,7 @@ const CALLS: &[(&str, &str)] = &[
     ("regexReplaceAll", "xtt"),
     ("regexReplaceAllLiteral", "xtt"),
     ("regexSplit", "xti"),
-    ("repeat", "it"),
+    ("repeat", "ct"),
     ("replace", "ttt"),
     ("rest", "l"),
     ("reverse", "l"),
@@ -109,7 +113,7 @@ const CALLS: &[(&str, &str)] = &[
     ("round", "nin"),
     ("toString (semver", "v)"),
     ("semverCompare", "rv"),
-    ("seq", "i*"),
+    ("seq", "c*"),
     ("slice", "fi"),
     ("slice", "fii"),
     ("snakecase", "t"),
@@ -137,8 +141,8 @@ const CALLS: &[(&str, &str)] = &[
     ("typeOf", "a"),
     ("uniq", "l"),
     ("unset", "mt"),
-    ("until", "i"),
-    ("untilStep", "iii"),
+    ("until", "c"),
+    ("untilStep", "ccc"),
     ("untitle", "t"),
     ("upper", "t"),
     ("urlJoin", "m"),
@@ -175,9 +179,12 @@ impl Chance {
     pub(crate) fn question(&mut self) -> Question {
         let mut text = String::new();
         for _ in 0..=self.below(2) {
-            let call = self.call(3);
-            let show =
-                self.one_of(&["{{@}}", "{{@ | printf \"%T %#v\"}}", "{{range $i, $e := @}}{{$i}}={{$e}},{{end}}"]);
+            let (call, kind) = self.call(3);
+            let show = match self.below(4) {
+                0 => "{{@ | printf \"%T %#v\"}}",
+                1 if matches!(kind, Type::List(_) | Type::Map(..)) => "{{range $i, $e := @}}{{$i}}={{$e}},{{end}}",
+                _ => "{{@}}",
+            };
             text = text + &show.replace('@', &format!("({call})")) + ";";
         }
         let mut data = self.object(3);
@@ -185,8 +192,11 @@ impl Chance {
         Question::new(text, data)
     }
 
-    fn call(&mut self, depth: usize) -> String {
+    /// A call, and the type of what it gives.
+    fn call(&mut self, depth: usize) -> (String, Type) {
         let (name, params) = self.one_of(CALLS);
+        let functions = world::functions(&world::World::default());
+        let result = functions.get(name.split(' ').next().unwrap()).unwrap().signature().result;
         let mut params: Vec<char> = params.chars().collect();
         if params.last() == Some(&'*') {
             params.pop();
@@ -210,15 +220,24 @@ impl Chance {
             let argument = if merged { format!("(deepCopy {argument})") } else { argument };
             call = call + " " + &argument;
         }
-        call
+        (call, result)
     }
 
     fn argument(&mut self, kind: char, depth: usize) -> String {
-        // A list that was made by appending has room behind its end, into which Go lets slices reach.
-        if kind != 'f' && depth > 0 && self.one_in(4) {
-            return format!("({})", self.call(depth));
+        if kind == 'c' {
+            // What counts so many times that Go runs out of memory has no answer.
+            return self.one_of(INTS).to_owned();
         }
-        if self.one_in(25) {
+        // A list that was made by appending has room behind its end, into which Go lets slices reach.
+        if kind != 'f' && depth > 0 && self.one_in(3) {
+            for _ in 0..8 {
+                let (call, result) = self.call(depth);
+                if fits(result, kind) || self.one_in(200) {
+                    return format!("({call})");
+                }
+            }
+        }
+        if self.one_in(60) {
             return self.operand();
         }
         match kind {
@@ -300,5 +319,18 @@ impl Chance {
             7 => format!(".{}.{}", self.one_of(FIELDS), self.one_of(FIELDS)),
             _ => format!("$.{}", self.one_of(FIELDS)),
         }
+    }
+}
+
+/// Whether what a function gives is what an argument should be.
+fn fits(result: Type, kind: char) -> bool {
+    match kind {
+        'a' => true,
+        'i' => result == Type::INT,
+        'n' => matches!(result, Type::Int(_) | Type::Float(_)),
+        'l' => matches!(result, Type::List(_)),
+        'm' => result == Type::MAP,
+        'b' => result == Type::Bool,
+        _ => result == Type::String,
     }
 }
