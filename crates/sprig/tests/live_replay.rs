@@ -12,23 +12,24 @@ use fitout_gotmpl::{Functions, MissingKey, Set, Value};
 use fitout_sprig::{Replay, World};
 use fitout_testkit::Programs;
 
-const TEMPLATE: &str = r#"a: {{ randAlphaNum 20 }}
-b: {{ randAlpha 3 }}{{ randNumeric 4 }}
-c: {{ randAscii 9 | quote }}
-d: {{ randBytes 10 }}
-e: {{ uuidv4 }}
-f: {{ now }} {{ now | date "2006-01-02T15:04:05Z07:00" }} {{ now.Unix }}
-g: {{ genPrivateKey "rsa" | quote }}{{ genPrivateKey "" | quote }}
+const TEMPLATE: &str = r#"all: |
+  a: {{ randAlphaNum 20 }}
+  b: {{ randAlpha 3 }}{{ randNumeric 4 }}
+  c: {{ randAscii 9 | quote }}
+  d: {{ randBytes 10 }}
+  e: {{ uuidv4 }}
+  f: {{ now }} {{ now | date "2006-01-02T15:04:05Z07:00" }} {{ now.Unix }}
+  g: {{ genPrivateKey "rsa" | quote }}{{ genPrivateKey "" | quote }}
 {{- $ca := genCA "ca" 365 }}
-h: {{ $ca.Cert | quote }} {{ $ca.Key | quote }}
-i: {{ (genSignedCert "name" (list "10.0.0.1" "::1") (list "a" "b") 10 $ca).Cert | quote }}
-j: {{ (genSelfSignedCert "name" nil (list "x") 10).Key | quote }}
-k: {{ (genCAWithKey "ca" 5 "key").Cert | quote }}
-l: {{ (genSignedCertWithKey "n" nil nil 5 $ca "key").Cert | quote }}
-m: {{ (genSelfSignedCertWithKey "n" nil nil 5 "key").Cert | quote }}
-n: {{ bcrypt "secret" }} {{ htpasswd "user" "secret" }}
-o: {{ encryptAES "key" "text" }}
-p: {{ randAlphaNum 5 }}
+  h: {{ $ca.Cert | quote }} {{ $ca.Key | quote }}
+  i: {{ (genSignedCert "name" (list "10.0.0.1" "::1") (list "a" "b") 10 $ca).Cert | quote }}
+  j: {{ (genSelfSignedCert "name" nil (list "x") 10).Key | quote }}
+  k: {{ (genCAWithKey "ca" 5 "key").Cert | quote }}
+  l: {{ (genSignedCertWithKey "n" nil nil 5 $ca "key").Cert | quote }}
+  m: {{ (genSelfSignedCertWithKey "n" nil nil 5 "key").Cert | quote }}
+  n: {{ bcrypt "secret" }} {{ htpasswd "user" "secret" }}
+  o: {{ encryptAES "key" "text" }}
+  p: {{ randAlphaNum 5 }}
 "#;
 
 #[test]
