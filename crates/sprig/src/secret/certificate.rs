@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Function, Host, List, Shape, Type, Value, sprint};
 
-use super::cipher;
 use crate::World;
 use crate::argument::{int, text};
 use crate::declare::Declare;
+use crate::text::decode_base64;
 use crate::world::{Certificate, Issuer, Request};
 
 /// The type, as parameters and results name it.
@@ -85,8 +85,8 @@ fn given(value: &Value) -> Result<Certificate, Error> {
 
 /// A certificate and its key that were made elsewhere, in base64.
 fn custom(world: &dyn World, certificate: &[u8], key: &[u8]) -> Result<Value, Error> {
-    let certificate = cipher::decode(certificate).map_err(|_| Error::new("unable to decode base64 certificate"))?;
-    let key = cipher::decode(key).map_err(|_| Error::new("unable to decode base64 private key"))?;
+    let certificate = decode_base64(certificate).map_err(|_| Error::new("unable to decode base64 certificate"))?;
+    let key = decode_base64(key).map_err(|_| Error::new("unable to decode base64 private key"))?;
     world.check_certificate(&certificate).map_err(Error::new)?;
     world.check_key(&key).map_err(|reason| Error::new(format!("error parsing private key: {reason}")))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -12,6 +12,7 @@ use fitout_gotmpl::{Error, Type, Value};
 use crate::World;
 use crate::argument::text;
 use crate::declare::Declare;
+use crate::text::{Corrupt, decode_base64};
 
 const BLOCK: usize = 16;
 
@@ -48,7 +49,8 @@ fn decrypt(password: &[u8], encoded: &[u8]) -> Result<Vec<u8>, Error> {
     if encoded.is_empty() {
         return Ok(Vec::new());
     }
-    let bytes = decode(encoded).map_err(|at| Error::new(format!("illegal base64 data at input byte {at}")))?;
+    let bytes =
+        decode_base64(encoded).map_err(|Corrupt(at)| Error::new(format!("illegal base64 data at input byte {at}")))?;
     let panic = |words: String| Error::new(format!("runtime error: {words}"));
     let capacity = encoded.len() / 4 * 3;
     if capacity < BLOCK {
@@ -71,67 +73,4 @@ fn decrypt(password: &[u8], encoded: &[u8]) -> Result<Vec<u8>, Error> {
     };
     plain.truncate(length);
     Ok(plain)
-}
-
-/// `base64.StdEncoding.DecodeString`: ends of lines do not count. What is wrong, is wrong at a byte.
-pub(super) fn decode(text: &[u8]) -> Result<Vec<u8>, usize> {
-    let mut output = Vec::with_capacity(text.len() / 4 * 3);
-    let mut quantum = Vec::with_capacity(4);
-    let mut at = 0;
-    let breaks = |mut at: usize| {
-        while matches!(text.get(at), Some(b'\n' | b'\r')) {
-            at += 1;
-        }
-        at
-    };
-    loop {
-        at = breaks(at);
-        let Some(byte) = text.get(at) else { break };
-        if let Some(value) = value(*byte) {
-            quantum.push(value);
-            at += 1;
-            if quantum.len() == 4 {
-                output.extend_from_slice(&joined(&quantum));
-                quantum.clear();
-            }
-            continue;
-        }
-        if *byte != b'=' || quantum.len() < 2 {
-            return Err(at);
-        }
-        if quantum.len() == 2 {
-            let second = breaks(at + 1);
-            match text.get(second) {
-                None => return Err(text.len()),
-                Some(b'=') => at = second,
-                Some(_) => return Err(second - 1),
-            }
-        }
-        let end = breaks(at + 1);
-        if end < text.len() {
-            return Err(end);
-        }
-        output.extend_from_slice(&joined(&quantum)[..quantum.len() - 1]);
-        return Ok(output);
-    }
-    if quantum.is_empty() { Ok(output) } else { Err(at - quantum.len()) }
-}
-
-fn value(byte: u8) -> Option<u32> {
-    let value = match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    };
-    Some(value.into())
-}
-
-/// The bytes of up to four digits.
-fn joined(digits: &[u32]) -> [u8; 3] {
-    let all = (0..4).fold(0, |all, at| all << 6 | digits.get(at).copied().unwrap_or(0));
-    let [_, one, two, three] = all.to_be_bytes();
-    [one, two, three]
 }
