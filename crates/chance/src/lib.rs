@@ -1,1 +1,50 @@
 //! What only a machine has: random bytes, the clock, the zone, and keys and certificates made of them.
+
+mod certificate;
+mod der;
+mod key;
+mod pem;
+mod zone;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fitout_sprig::{Certificate, Request, World};
+
+pub use certificate::issue;
+
+/// This machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine;
+
+impl World for Machine {
+    fn fill(&self, bytes: &mut [u8]) {
+        // It fails only where the machine cannot give any randomness yet: there is nothing to do but to ask again.
+        while aws_lc_rs::rand::fill(bytes).is_err() {}
+    }
+
+    fn now(&self) -> (i64, u32) {
+        // A clock before 1970 stands at its beginning.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos())
+    }
+
+    fn zone(&self) -> String {
+        zone::local()
+    }
+
+    fn private_key(&self, kind: &str) -> Result<String, String> {
+        key::make(kind)
+    }
+
+    fn check_key(&self, pem: &[u8]) -> Result<(), String> {
+        key::Key::read(pem).map(drop)
+    }
+
+    fn check_certificate(&self, pem: &[u8]) -> Result<(), String> {
+        certificate::check(pem)
+    }
+
+    fn certificate(&self, request: &Request<'_>) -> Result<Certificate, String> {
+        issue(self, request)
+    }
+}

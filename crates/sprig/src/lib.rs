@@ -10,6 +10,7 @@ mod list;
 mod map;
 mod number;
 mod pattern;
+mod replay;
 mod secret;
 mod stack;
 mod text;
@@ -21,7 +22,8 @@ use std::rc::Rc;
 use fitout_gotmpl::Functions;
 
 pub use formats::{from_json_text, from_yaml, to_yaml};
-pub use world::World;
+pub use replay::Replay;
+pub use world::{Certificate, Issuer, Request, World};
 
 use declare::Declare;
 

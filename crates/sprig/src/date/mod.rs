@@ -12,9 +12,10 @@ mod zone;
 
 use std::rc::Rc;
 
-use fitout_gotmpl::{Error, Signed, Text, Type, Value};
+use fitout_gotmpl::{Error, Signed, Type, Value};
 
 use crate::World;
+use crate::argument::text;
 use crate::declare::Declare;
 use host::{TIME, of};
 
@@ -55,11 +56,11 @@ impl Clock {
     fn in_zone(&self, layout: &Value, date: &Value, zone: &[u8]) -> Value {
         let location = if zone == b"Local" { Some(Rc::clone(&self.local)) } else { Location::load(zone) };
         let location = location.unwrap_or_else(Location::utc);
-        Value::string(self.date(date).within(&location).format(&text(layout)))
+        Value::string(self.date(date).within(&location).format(text(layout)))
     }
 
     fn parse(&self, layout: &Value, value: &Value) -> Result<Value, Error> {
-        parse::parse(&text(layout), &text(value), &self.local).map(|time| self.value(time))
+        parse::parse(text(layout), text(value), &self.local).map(|time| self.value(time))
     }
 
     fn value(&self, time: Time) -> Value {
@@ -68,7 +69,7 @@ impl Clock {
 
     /// A time moved by a duration that is written.
     fn modify(&self, by: &Value, date: &Value) -> Result<Value, Error> {
-        let by = Duration::parse(&text(by))?;
+        let by = Duration::parse(text(by))?;
         Ok(self.value(of(date).cloned().unwrap_or_else(Time::zero).add(by)))
     }
 }
@@ -91,7 +92,7 @@ fn add_formats(declare: &mut Declare<'_>, clock: &Clock) {
         &["dateInZone", "date_in_zone"],
         &[Type::String, Type::Any, Type::String],
         Type::String,
-        move |arguments| here.in_zone(&arguments[0], &arguments[1], &text(&arguments[2])),
+        move |arguments| here.in_zone(&arguments[0], &arguments[1], text(&arguments[2])),
     );
     let here = clock.clone();
     declare.plain(&["htmlDate"], &[Type::Any], Type::String, move |arguments| {
@@ -99,7 +100,7 @@ fn add_formats(declare: &mut Declare<'_>, clock: &Clock) {
     });
     let here = clock.clone();
     declare.plain(&["htmlDateInZone"], &[Type::Any, Type::String], Type::String, move |arguments| {
-        here.in_zone(&HTML.into(), &arguments[0], &text(&arguments[1]))
+        here.in_zone(&HTML.into(), &arguments[0], text(&arguments[1]))
     });
 }
 
@@ -174,12 +175,5 @@ fn parse_int(text: &[u8]) -> i64 {
             std::num::IntErrorKind::NegOverflow => i64::MIN,
             _ => 0,
         },
-    }
-}
-
-fn text(value: &Value) -> Text {
-    match value {
-        Value::String(text) => text.clone(),
-        _ => Text::from(""),
     }
 }

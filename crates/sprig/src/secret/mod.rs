@@ -1,8 +1,20 @@
-//! Functions on secret.
+//! Functions on secrets: sums, random texts, passwords, keys and certificates.
+
+mod certificate;
+mod cipher;
+mod password;
+mod random;
+mod sum;
 
 use std::rc::Rc;
 
 use crate::World;
 use crate::declare::Declare;
 
-pub(crate) fn add(_declare: &mut Declare<'_>, _world: &Rc<dyn World>) {}
+pub(crate) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
+    sum::add(declare);
+    random::add(declare, world);
+    password::add(declare, world);
+    cipher::add(declare, world);
+    certificate::add(declare, world);
+}

@@ -38,7 +38,7 @@ fn encode<const BITS: u32>(alphabet: &[u8], group: usize, bytes: &[u8]) -> Vec<u
 }
 
 /// Where data is not what it should be.
-struct Corrupt(usize);
+pub(crate) struct Corrupt(pub(crate) usize);
 
 fn decoded(name: &str, result: Result<Vec<u8>, Corrupt>) -> Value {
     result.map_or_else(|Corrupt(at)| Value::string(format!("illegal {name} data at input byte {at}")), Value::string)
@@ -56,7 +56,7 @@ fn digit64(byte: u8) -> Option<u32> {
 }
 
 /// Groups of four digits, of which the last may end with `=`; ends of lines count nowhere.
-fn decode_base64(text: &[u8]) -> Result<Vec<u8>, Corrupt> {
+pub(crate) fn decode_base64(text: &[u8]) -> Result<Vec<u8>, Corrupt> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut group, mut digits) = (0_u32, 0);
     let mut at = 0;

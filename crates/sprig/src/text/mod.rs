@@ -18,6 +18,8 @@ mod wrap;
 
 use fitout_gotmpl::Type;
 
+pub(crate) use encoding::{Corrupt, decode_base64};
+
 use crate::declare::Declare;
 
 const TEXT: Type = Type::String;

@@ -1,0 +1,62 @@
+//! DER, as far as keys and certificates need it.
+
+pub(crate) const BOOLEAN: u8 = 0x01;
+pub(crate) const INTEGER: u8 = 0x02;
+pub(crate) const BIT_STRING: u8 = 0x03;
+pub(crate) const OCTET_STRING: u8 = 0x04;
+pub(crate) const NULL: u8 = 0x05;
+pub(crate) const OID: u8 = 0x06;
+pub(crate) const UTF8_STRING: u8 = 0x0C;
+pub(crate) const PRINTABLE_STRING: u8 = 0x13;
+pub(crate) const UTC_TIME: u8 = 0x17;
+pub(crate) const GENERALIZED_TIME: u8 = 0x18;
+pub(crate) const SEQUENCE: u8 = 0x30;
+pub(crate) const SET: u8 = 0x31;
+
+/// A value: its tag, its length, its content.
+pub(crate) fn value(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut written = vec![tag];
+    let length = content.len().to_be_bytes();
+    let digits = &length[length.iter().take_while(|byte| **byte == 0).count()..];
+    match digits {
+        [] => written.push(0),
+        [short @ ..0x80] => written.push(*short),
+        long => {
+            written.push(0x80 | u8::try_from(long.len()).unwrap_or_default());
+            written.extend_from_slice(long);
+        }
+    }
+    written.extend_from_slice(content);
+    written
+}
+
+/// Values in order.
+pub(crate) fn sequence(values: &[&[u8]]) -> Vec<u8> {
+    value(SEQUENCE, &values.concat())
+}
+
+/// A number that is not negative, in as few bytes as there can be.
+pub(crate) fn integer(bytes: &[u8]) -> Vec<u8> {
+    let digits = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
+    let positive = digits.first().is_none_or(|first| *first >= 0x80);
+    value(INTEGER, &[&[0][..usize::from(positive)], digits].concat())
+}
+
+/// Bits that end with so many that do not count.
+pub(crate) fn bits(unused: u8, bytes: &[u8]) -> Vec<u8> {
+    value(BIT_STRING, &[&[unused], bytes].concat())
+}
+
+/// The first value of some: its tag, its content, and what comes after it.
+pub(crate) fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    let (length, rest) = match rest.split_first()? {
+        (short @ ..0x80, rest) => (usize::from(*short), rest),
+        (long, rest) => {
+            let (digits, rest) = rest.split_at_checked(usize::from(long & 0x7F))?;
+            (digits.iter().fold(0_usize, |length, digit| length << 8 | usize::from(*digit)), rest)
+        }
+    };
+    let (content, rest) = rest.split_at_checked(length)?;
+    Some((*tag, content, rest))
+}
