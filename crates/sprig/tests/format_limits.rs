@@ -5,6 +5,7 @@
 #[allow(dead_code, unused_imports, reason = "only templates are run here")]
 mod world;
 
+use std::fmt::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -80,7 +81,7 @@ fn aliases_cannot_multiply_without_end() {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..20 {
         let before = format!("*a{}", level - 1);
-        text += &format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", "));
+        writeln!(text, "a{level}: &a{level} [{}]", vec![before; 9].join(", ")).unwrap();
     }
     let length = on_a_small_stack("{{fromYaml .}}", move || Value::string(text));
     assert_eq!(
