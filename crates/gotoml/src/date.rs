@@ -132,3 +132,26 @@ fn days_in(month: u32, year: i32) -> u32 {
         _ => 31,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_says_where_it_is() {
+        let zone = |text| datetime(text).map(|found| found.zone);
+        assert_eq!(zone("1979-05-27T07:32:00Z"), Some(Zone::Utc));
+        assert_eq!(zone("1979-05-27T07:32-01:30"), Some(Zone::Offset(-5400)));
+        assert_eq!(zone("1979-05-27T07:32:00.5"), Some(Zone::LocalDatetime));
+        assert_eq!(zone("1979-05-27"), Some(Zone::LocalDate));
+        assert_eq!(zone("07:32"), Some(Zone::LocalTime));
+    }
+
+    #[test]
+    fn a_day_has_to_exist() {
+        assert!(datetime("2000-02-29").is_some());
+        for text in ["1900-02-29", "2001-13-01", "2001-04-31", "24:00:00", "1:00:00", "07:32:00.", "2001-01-01T"] {
+            assert_eq!(datetime(text), None, "{text}");
+        }
+    }
+}

@@ -309,3 +309,36 @@ impl Value {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        parse(text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn tables_are_where_their_headings_say() {
+        let table = parse(b"a.b = 1\n[c.d]\ne = [1, 'x']\n[[f]]\n[[f]]\ng = {h = true}\n").unwrap();
+        let Value::Table(a) = &table["a"] else { panic!("{table:?}") };
+        assert_eq!(a["b"], Value::Int(1));
+        let Value::Tables(f) = &table["f"] else { panic!("{table:?}") };
+        assert_eq!(f.len(), 2);
+        assert!(matches!(&f[1]["g"], Value::Table(g) if g["h"] == Value::Bool(true)));
+    }
+
+    #[test]
+    fn what_is_there_cannot_be_defined_again() {
+        assert_eq!(refusal("a = 1\na = 2\n"), "toml: line 2 (last key \"a\"): Key 'a' has already been defined.");
+        assert_eq!(refusal("[a]\n[a]\n"), "toml: line 2: Key 'a' has already been defined.");
+        assert!(parse(b"[a.b]\n[a]\n").is_ok());
+    }
+
+    #[test]
+    fn what_nests_too_deeply_is_refused() {
+        for text in ["a = [".to_owned() + &"[".repeat(MAX_DEPTH), "a.".repeat(MAX_DEPTH + 1) + "b = 1"] {
+            assert!(refusal(&text).ends_with("exceeded max depth of 1000"));
+        }
+    }
+}

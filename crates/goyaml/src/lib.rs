@@ -1,4 +1,5 @@
-//! YAML as Kubernetes' Go library `sigs.k8s.io/yaml` reads and writes it.
+//! YAML as Kubernetes' Go library `sigs.k8s.io/yaml` reads and writes it, and as version 3 of the library below it writes
+//! it.
 //!
 //! That library speaks YAML 1.1 with habits of its own: `yes` is a boolean, `089` is a float, keys are sorted by the
 //! numbers in them, lines are folded at column 80. What a manifest or a chart's values mean, and what a rendered object
@@ -7,7 +8,7 @@
 //!
 //! Known differences:
 //!
-//! - Nesting is bounded by [`MAX_DEPTH`], where Go allows 10,000 levels.
+//! - Nesting is bounded by [`MAX_DEPTH`], where Go allows 10,000 levels; [`read_with`] allows as many.
 //! - [`to_yaml`] writes what Go refuses to write: control characters, and keys longer than 1024 characters.
 //! - Where Go leaves it to chance, we do not: which of the keys `1` and `'1'` wins, and the order of keys such as `v2`,
 //!   `v10` and `v1beta1`, each of which is before the next, and the last before the first.

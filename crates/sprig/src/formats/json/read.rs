@@ -111,11 +111,11 @@ impl Reader<'_> {
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
-        self.at += 1;
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err("exceeded max depth".to_owned());
+            return self.fail("exceeded max depth");
         }
+        self.at += 1;
         let value = enough(|| read(self))?;
         self.depth -= 1;
         Ok(value)
