@@ -16,6 +16,7 @@ pub mod dependencies;
 mod error;
 mod load;
 mod metadata;
+pub mod schema;
 pub mod values;
 
 pub use chart::{Chart, File};
