@@ -160,6 +160,7 @@ struct Schema<'a> {
 }
 
 impl<'a> Schema<'a> {
+    /// In the order of Helm's library, which decides what is named where several things are wrong.
     fn fill(&mut self, node: &mut Node) -> Result<(), String> {
         node.reference = self.reference("$ref")?;
         if node.draft < Draft::V2019 && node.reference.is_some() {
@@ -167,25 +168,21 @@ impl<'a> Schema<'a> {
             return Ok(());
         }
         self.fill_applied(node)?;
-        self.fill_objects(node);
-        self.fill_arrays(node);
+        self.fill_sizes(node);
         self.fill_scalars(node)?;
+        if node.draft >= Draft::Six {
+            node.contains = self.schema("contains");
+            node.property_names = self.schema("propertyNames");
+            node.constant = self.json.get("const").cloned();
+        }
         if node.draft >= Draft::Seven {
             self.fill_conditions(node);
         }
         if node.draft >= Draft::V2019 {
-            node.recursive_reference = self.reference("$recursiveRef")?;
-            node.recursive_anchor = self.truth("$recursiveAnchor");
-            node.unevaluated_items = self.schema("unevaluatedItems");
-            node.unevaluated_properties = self.schema("unevaluatedProperties");
+            self.fill_2019(node)?;
         }
         if node.draft == Draft::V2020 {
-            if let Some(place) = self.reference("$dynamicRef")? {
-                let (_, fragment) = split(self.text("$dynamicRef").unwrap_or_default());
-                let anchor = (!fragment.is_empty() && !fragment.starts_with('/')).then(|| fragment.to_owned());
-                node.dynamic_reference = Some((place, anchor));
-            }
-            node.dynamic_anchor = self.text("$dynamicAnchor").map(str::to_owned);
+            self.fill_2020(node)?;
         }
         Ok(())
     }
@@ -195,6 +192,14 @@ impl<'a> Schema<'a> {
         node.any_of = self.schemas("anyOf");
         node.one_of = self.schemas("oneOf");
         node.not = self.schema("not");
+        if node.draft < Draft::V2020 {
+            if self.json.get("items").is_some_and(Json::is_array) {
+                node.items = Some(Items::First(self.schemas("items")));
+                node.additional_items = self.additional("additionalItems");
+            } else {
+                node.items = self.schema("items").map(Items::Each);
+            }
+        }
         node.properties = self.schema_map("properties").into_iter().collect();
         for (pattern, id) in self.schema_map("patternProperties") {
             node.pattern_properties.push((self.regex("patternProperties", &pattern)?, id));
@@ -211,53 +216,21 @@ impl<'a> Schema<'a> {
         Ok(())
     }
 
-    fn fill_objects(&mut self, node: &mut Node) {
+    fn fill_sizes(&mut self, node: &mut Node) {
         node.min_properties = self.whole("minProperties");
         node.max_properties = self.whole("maxProperties");
         node.required =
             self.json.get("required").and_then(Json::as_array).map(|names| texts(names)).unwrap_or_default();
-        if node.draft >= Draft::Six {
-            node.property_names = self.schema("propertyNames");
-        }
-        if node.draft >= Draft::V2019 {
-            let required = self.json.get("dependentRequired").and_then(Json::as_object);
-            for (name, value) in required.into_iter().flatten() {
-                if let Some(names) = value.as_array() {
-                    node.dependent_required.push((name.clone(), texts(names)));
-                }
-            }
-            node.dependent_schemas = self.schema_map("dependentSchemas");
-        }
-    }
-
-    fn fill_arrays(&mut self, node: &mut Node) {
         node.min_items = self.whole("minItems");
         node.max_items = self.whole("maxItems");
         node.unique_items = self.truth("uniqueItems");
-        if node.draft >= Draft::Six {
-            node.contains = self.schema("contains");
-        }
-        if node.draft >= Draft::V2019 && node.contains.is_some() {
-            node.min_contains = self.whole("minContains");
-            node.max_contains = self.whole("maxContains");
-        }
-        if node.draft == Draft::V2020 {
-            node.prefix_items = self.schemas("prefixItems");
-            node.rest_items = self.schema("items");
-        } else if self.json.get("items").is_some_and(Json::is_array) {
-            node.items = Some(Items::First(self.schemas("items")));
-            node.additional_items = self.additional("additionalItems");
-        } else {
-            node.items = self.schema("items").map(Items::Each);
-        }
+        node.min_length = self.whole("minLength");
+        node.max_length = self.whole("maxLength");
     }
 
     fn fill_scalars(&mut self, node: &mut Node) -> Result<(), String> {
         node.kinds = self.json.get("type").and_then(Kinds::of);
         node.enumeration = self.json.get("enum").and_then(Json::as_array).cloned();
-        if node.draft >= Draft::Six {
-            node.constant = self.json.get("const").cloned();
-        }
         node.multiple_of = self.number("multipleOf");
         node.maximum = self.number("maximum");
         node.exclusive_maximum =
@@ -265,8 +238,6 @@ impl<'a> Schema<'a> {
         node.minimum = self.number("minimum");
         node.exclusive_minimum =
             if self.truth("exclusiveMinimum") { node.minimum.take() } else { self.number("exclusiveMinimum") };
-        node.min_length = self.whole("minLength");
-        node.max_length = self.whole("maxLength");
         if let Some(pattern) = self.text("pattern") {
             node.pattern = Some((self.regex("pattern", pattern)?, pattern.to_owned()));
         }
@@ -285,6 +256,37 @@ impl<'a> Schema<'a> {
         if node.condition.is_some() && truth != Some(true) {
             node.otherwise = self.schema("else");
         }
+    }
+
+    fn fill_2019(&mut self, node: &mut Node) -> Result<(), String> {
+        node.recursive_reference = self.reference("$recursiveRef")?;
+        node.recursive_anchor = self.truth("$recursiveAnchor");
+        if node.contains.is_some() {
+            node.min_contains = self.whole("minContains");
+            node.max_contains = self.whole("maxContains");
+        }
+        let required = self.json.get("dependentRequired").and_then(Json::as_object);
+        for (name, value) in required.into_iter().flatten() {
+            if let Some(names) = value.as_array() {
+                node.dependent_required.push((name.clone(), texts(names)));
+            }
+        }
+        node.dependent_schemas = self.schema_map("dependentSchemas");
+        node.unevaluated_items = self.schema("unevaluatedItems");
+        node.unevaluated_properties = self.schema("unevaluatedProperties");
+        Ok(())
+    }
+
+    fn fill_2020(&mut self, node: &mut Node) -> Result<(), String> {
+        if let Some(place) = self.reference("$dynamicRef")? {
+            let (_, fragment) = split(self.text("$dynamicRef").unwrap_or_default());
+            let anchor = (!fragment.is_empty() && !fragment.starts_with('/')).then(|| fragment.to_owned());
+            node.dynamic_reference = Some((place, anchor));
+        }
+        node.dynamic_anchor = self.text("$dynamicAnchor").map(str::to_owned);
+        node.prefix_items = self.schemas("prefixItems");
+        node.rest_items = self.schema("items");
+        Ok(())
     }
 
     fn at(&mut self, below: &str) -> Id {

@@ -1,6 +1,6 @@
 //! The types of JSON.
 
-use fitout_gotmpl::{Map, Type, Value};
+use fitout_gotmpl::{Type, Value};
 use serde_json::Value as Json;
 
 use super::number::Decimal;
@@ -33,7 +33,9 @@ impl Kinds {
     pub(crate) fn allows(self, value: &Value) -> bool {
         kind(value).is_some_and(|place| {
             self.has(place)
-                || (place == NUMBER && self.has(INTEGER) && Decimal::of(value).is_some_and(|n| n.is_whole()))
+                || (place == NUMBER
+                    && self.has(INTEGER)
+                    && Decimal::of(value).is_some_and(super::number::Decimal::is_whole))
         })
     }
 
@@ -59,9 +61,4 @@ fn kind(value: &Value) -> Option<u8> {
 /// The type of a value; nothing, where JSON has none like it.
 pub(crate) fn kind_name(value: &Value) -> Option<&'static str> {
     kind(value).map(|place| NAMES[usize::from(place)])
-}
-
-/// The object that a value is.
-pub(crate) fn object(value: &Value) -> Option<&Map> {
-    if let Value::Map(map) = value { Some(map) } else { None }
 }

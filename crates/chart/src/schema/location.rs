@@ -1,5 +1,7 @@
 //! Addresses of schemas, and pointers into them.
 
+use std::fmt::Write;
+
 /// An address, and what comes behind its `#`, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
@@ -92,7 +94,8 @@ pub(crate) fn encoded(pointer: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"/-_.~$&+=:@".contains(&byte) {
             text.push(byte.into());
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            // A string takes whatever is written to it.
+            let _ = write!(text, "%{byte:02X}");
         }
     }
     text

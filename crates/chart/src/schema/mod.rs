@@ -50,14 +50,15 @@ fn collect(chart: &Chart, values: &Map, problems: &mut String, warnings: &mut Wa
         let name = dependency.name();
         match values.get(name.as_bytes()) {
             None | Some(Value::Nil) => {}
-            Some(inner) => match as_table(&inner) {
-                Some(inner) => with_stack(|| collect(dependency, inner, problems, warnings)),
-                None => {
+            Some(inner) => {
+                if let Some(inner) = as_table(&inner) {
+                    with_stack(|| collect(dependency, inner, problems, warnings))
+                } else {
                     let found = inner.type_name();
                     let problem = format!("invalid type for values: expected object (map), got {found}");
                     let _ = writeln!(problems, "{name}:\n{problem}");
                 }
-            },
+            }
         }
     }
 }

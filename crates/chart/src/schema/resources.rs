@@ -74,12 +74,11 @@ impl Document {
         if fragment.is_empty() || fragment.starts_with('/') {
             return Ok(Some(format!("{}{fragment}", resource.pointer)));
         }
-        match resource.anchors.get(fragment) {
-            Some(pointer) => Ok(Some(pointer.clone())),
-            None => {
-                let reference = quote(format!("{}#{}", resource.id, encoded(fragment)).as_bytes());
-                Err(format!("anchor in {reference} not found in schema {}", quote(self.url.as_bytes())))
-            }
+        if let Some(pointer) = resource.anchors.get(fragment) {
+            Ok(Some(pointer.clone()))
+        } else {
+            let reference = quote(format!("{}#{}", resource.id, encoded(fragment)).as_bytes());
+            Err(format!("anchor in {reference} not found in schema {}", quote(self.url.as_bytes())))
         }
     }
 

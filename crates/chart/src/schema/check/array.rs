@@ -77,13 +77,12 @@ impl Check<'_> {
         let mut causes = Vec::new();
         let mut matched = Vec::new();
         for (place, item) in items.iter().enumerate() {
-            match self.inner(schema, item, place.to_string()) {
-                Some(problem) => causes.push(problem),
-                None => {
-                    matched.push(place);
-                    if node.draft == Draft::V2020 {
-                        self.unevaluated.items.remove(&place);
-                    }
+            if let Some(problem) = self.inner(schema, item, place.to_string()) {
+                causes.push(problem)
+            } else {
+                matched.push(place);
+                if node.draft == Draft::V2020 {
+                    self.unevaluated.items.remove(&place);
                 }
             }
         }

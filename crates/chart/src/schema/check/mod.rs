@@ -282,14 +282,13 @@ impl<'a> Check<'a> {
         let mut causes = Vec::new();
         let mut matched = schemas.is_empty();
         for schema in schemas {
-            match self.same(*schema, None, false) {
-                Some(problem) => causes.push(problem),
-                None => {
-                    matched = true;
-                    // What is left over depends on all of them.
-                    if self.unevaluated.is_empty() {
-                        break;
-                    }
+            if let Some(problem) = self.same(*schema, None, false) {
+                causes.push(problem)
+            } else {
+                matched = true;
+                // What is left over depends on all of them.
+                if self.unevaluated.is_empty() {
+                    break;
                 }
             }
         }
@@ -338,12 +337,11 @@ impl<'a> Check<'a> {
 
     fn keyword_location(&self, scope: &Scope<'_>) -> String {
         let Some(around) = scope.around else { return String::new() };
-        let step = match scope.keyword {
-            Some(keyword) => format!("/{keyword}"),
-            None => {
-                let (here, there) = (self.nodes[scope.schema].location(), self.nodes[around.schema].location());
-                here.get(there.len()..).unwrap_or_default().to_owned()
-            }
+        let step = if let Some(keyword) = scope.keyword {
+            format!("/{keyword}")
+        } else {
+            let (here, there) = (self.nodes[scope.schema].location(), self.nodes[around.schema].location());
+            here.get(there.len()..).unwrap_or_default().to_owned()
         };
         format!("{}{step}", self.keyword_location(around))
     }
