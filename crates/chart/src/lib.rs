@@ -21,6 +21,7 @@ pub mod manifest;
 mod metadata;
 pub mod render;
 mod template;
+pub mod schema;
 pub mod values;
 
 pub use chart::{Chart, Crd, File};

@@ -63,6 +63,11 @@ fn compare(make: impl Fn(&mut Chance) -> Json, one_of: usize) -> Result<()> {
     compare_some(make, TAKEN, one_of)
 }
 
+#[test]
+fn schemas_refuse_the_same_values_in_the_same_words() -> Result<()> {
+    compare_some(Chance::schema, 2_000, 20)
+}
+
 /// Both answer the same. One of so many has to be no refusal for that to say something.
 fn compare_some(make: impl Fn(&mut Chance) -> Json, taken: usize, one_of: usize) -> Result<()> {
     let cases = sample((0..CASES).collect(), taken);

@@ -105,9 +105,33 @@ func dispatch(q question) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return true, util.ValidateAgainstSingleSchema(given, []byte(q.Text))
+		return validate(given, []byte(q.Text))
 	}
 	return nil, fmt.Errorf("unknown question %q", q.Op)
+}
+
+// validate asks more than once: of several things that make a schema none, the library names any.
+func validate(values map[string]any, schema []byte) (any, error) {
+	err := util.ValidateAgainstSingleSchema(values, schema)
+	for range 8 {
+		again := util.ValidateAgainstSingleSchema(values, schema)
+		if first(err) != first(again) {
+			return "chance", nil
+		}
+	}
+	return true, err
+}
+
+// first is the first line of what makes a schema none; of what is wrong with values, any may come first.
+func first(err error) string {
+	if err == nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	if strings.HasPrefix(line, "- at ") {
+		return "- at"
+	}
+	return line
 }
 
 func loaded(values map[string]any, err error) (any, error) {

@@ -8,6 +8,7 @@ use super::coalesce_values;
 use crate::Warnings;
 use crate::chart::Chart;
 use crate::error::Error;
+use crate::schema;
 
 /// The release that is rendered.
 #[derive(Clone, Debug, Default)]
@@ -38,10 +39,13 @@ pub fn render_values(
     values: &Map,
     release: &Release,
     capabilities: Value,
-    _schemas: Schemas,
+    schemas: Schemas,
     warnings: &mut Warnings,
 ) -> Result<Rc<Map>, Error> {
     let values = coalesce_values(chart, values, warnings)?;
+    if schemas == Schemas::Check {
+        schema::validate(chart, &values, warnings)?;
+    }
     let top = Value::map([
         ("Capabilities", capabilities),
         ("Chart", chart.metadata.to_value()),

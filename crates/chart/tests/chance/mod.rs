@@ -2,6 +2,7 @@
 
 mod charts;
 mod flags;
+mod schemas;
 
 use serde_json::{Map as Object, Value as Json, json};
 

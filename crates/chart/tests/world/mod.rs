@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fitout_chart::values::{Release, Schemas, UserValues, load, render_values, strvals};
-use fitout_chart::{Chart, Error, File, Rules, Warnings, dependencies};
+use fitout_chart::{Chart, Error, File, Rules, Warnings, dependencies, schema};
 use fitout_gotmpl::{Map, Type, Value};
 use serde_json::{Value as Json, json};
 
@@ -40,13 +40,16 @@ pub(crate) fn comparable(mut answer: Json) -> Json {
     values::as_floats(&mut answer);
     // What was said before an error depends on where Helm began.
     if answer.get("error").is_some() {
-        return json!({ "error": answer["error"] });
+        return json!({ "error": in_lines(answer["error"].as_str().unwrap_or_default()) });
     }
     let Some(warnings) = answer.get("warnings").and_then(Json::as_array) else { return answer };
     let mut warnings: Vec<String> = warnings.iter().filter_map(|line| Some(line.as_str()?.to_owned())).collect();
     // What Helm says with the level of a warning has a time in it, and its own way to quote.
     warnings.retain(|line| {
-        !line.starts_with("time=") && !line.contains("non-bool value") && !line.contains("ImportValues")
+        !line.starts_with("time=")
+            && !line.contains("non-bool value")
+            && !line.contains("ImportValues")
+            && !line.contains("urn=")
     });
     warnings.sort();
     answer["warnings"] = json!(warnings);
@@ -56,6 +59,26 @@ pub(crate) fn comparable(mut answer: Json) -> Json {
         answer.remove("warnings");
     }
     answer
+}
+
+/// The lines of a message in an order of their own: Helm goes through maps as they come.
+fn in_lines(message: &str) -> Vec<String> {
+    let names = |line: &str| -> Option<String> {
+        let (before, after) = line.split_once("additional properties '")?;
+        let (names, end) = after.rsplit_once("' not allowed")?;
+        let mut names: Vec<_> = names.split("', '").collect();
+        names.sort_unstable();
+        Some(format!("{before}additional properties '{}' not allowed{end}", names.join("', '")))
+    };
+    // Helm's library forgets where an object was by the time it says that a name in it is wrong.
+    let forgotten = |line: &str| -> Option<String> {
+        let (before, after) = line.split_once(": invalid propertyName ")?;
+        Some(format!("{}: invalid propertyName {after}", before.split("- at").next()?))
+    };
+    let line = |line: &str| names(line).or_else(|| forgotten(line)).unwrap_or_else(|| line.to_owned());
+    let mut lines: Vec<_> = message.lines().map(line).collect();
+    lines.sort();
+    lines
 }
 
 fn answer(question: &Json, warnings: &mut Warnings) -> Result<Json, Error> {
@@ -71,6 +94,10 @@ fn answer(question: &Json, warnings: &mut Warnings) -> Result<Json, Error> {
         }
         "load" => Ok(described(&loaded(question, warnings)?)),
         "process" => process(question, warnings),
+        "schema" => {
+            schema::validate_against(&table(&question["values"]), text.as_bytes(), warnings)?;
+            Ok(json!(true))
+        }
         other => panic!("there is no question {other:?}"),
     }
 }
