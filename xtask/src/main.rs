@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod balance;
 mod bench;
+mod conformance;
 mod generate;
 mod hub;
 mod image;
@@ -43,6 +44,8 @@ enum Chore {
         #[arg(value_enum)]
         bench: bench::Bench,
     },
+    /// Compare what we do with what the originals do
+    Conformance(conformance::Options),
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
     Testbed,
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Chore::Generate(options) => generate::run(&options),
         Chore::Image(options) => image::run(&options),
         Chore::Bench { bench } => bench::run(bench),
+        Chore::Conformance(options) => conformance::run(&options),
         Chore::Testbed => testbed::build().map(|_| ()),
     };
     match result {

@@ -142,16 +142,16 @@ impl Rendered {
 
     fn hook_documents(&self, shown: &Shown) -> impl Iterator<Item = (&str, &str)> {
         let (none, no_tests) = (shown.no_hooks, shown.no_tests);
-        let hooks = self.hooks.iter().filter(move |hook| !none && !(no_tests && hook.events.contains(&"test")));
+        let hooks = self.hooks.iter().filter(move |hook| !(none || no_tests && hook.events.contains(&"test")));
         hooks.map(|hook| (hook.manifest.path.as_str(), hook.manifest.text.as_str()))
     }
 }
 
 /// The name of a release that a template gives.
 pub fn release_name(text: &str, world: &Rc<dyn World>) -> Result<String, Error> {
+    const NAME: &str = "name-template";
     let mut functions = Functions::default();
     fitout_sprig::add(&mut functions, world);
-    const NAME: &str = "name-template";
     let set = Set::new(NAME, Rc::new(functions), MissingKey::Default);
     let name = set.parse(NAME, text).and_then(|_| set.execute(NAME.as_bytes(), &Value::Nil));
     name.map(|name| name.to_str().into_owned()).map_err(|error| error.to_string().into())

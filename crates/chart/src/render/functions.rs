@@ -92,15 +92,14 @@ fn tpl() -> Rc<Function> {
         let source = text(&arguments[0]);
         let scope = context.set().scope();
         let parsed = known.borrow().get(&source).cloned();
-        let parsed = match parsed {
-            Some(parsed) => parsed,
-            None => {
-                let parsed = scope
-                    .parse_only(ROOT, source.clone())
-                    .map_err(|error| Error::wrap(format!("cannot parse template {}: ", quote(&source)), error))?;
-                known.borrow_mut().insert(source.clone(), parsed.clone());
-                parsed
-            }
+        let parsed = if let Some(parsed) = parsed {
+            parsed
+        } else {
+            let parsed = scope
+                .parse_only(ROOT, source.clone())
+                .map_err(|error| Error::wrap(format!("cannot parse template {}: ", quote(&source)), error))?;
+            known.borrow_mut().insert(source.clone(), parsed.clone());
+            parsed
         };
         scope.add(&parsed);
         let Some(main) = parsed.main() else { return Ok("".into()) };
