@@ -75,7 +75,8 @@ pub trait Host: Debug {
     }
 
     /// What a format makes of it, where its type says something else than its shape does. The fields of a struct have
-    /// the names that the format gives them, and only those are there that it writes.
+    /// the names that the format gives them, and only those are there that it writes. To YAML and TOML, bytes are what is
+    /// written as it is, without quotes.
     fn marshal(&self, _format: Format) -> Option<Result<Shape, Error>> {
         None
     }

@@ -75,7 +75,7 @@ impl Map {
     }
 
     /// What is made of the value of a key that is a string, without a clone of it.
-    pub(crate) fn look<R>(&self, key: &[u8], at: impl FnOnce(&Value) -> R) -> Option<R> {
+    pub fn look<R>(&self, key: &[u8], at: impl FnOnce(&Value) -> R) -> Option<R> {
         let entries = self.entries.borrow();
         let place = if entries.len() <= FEW {
             entries.iter().position(|(candidate, _)| matches!(candidate, Value::String(text) if **text == *key))?

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use crate::Error;
+use crate::input::Input;
 
 /// A place in the text. All three count from 0, in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,68 +16,112 @@ pub(crate) struct Mark {
 /// What stands for the character after the last. It cannot be in a text.
 pub(crate) const END: char = '\0';
 
-const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// Go reads this many bytes at a time and refuses them together.
-const CHUNK: usize = 512;
-
 /// Walks through a text.
-pub(crate) struct Cursor {
-    chars: Vec<char>,
+pub(crate) struct Cursor<'t> {
+    text: &'t str,
+    /// The place in bytes.
+    at: usize,
     pub(crate) mark: Mark,
-    /// Whether the text goes on after `chars` with a character that YAML does not have.
-    cut: bool,
+    /// Why the text does not go on after its end, if it does not end there.
+    cut: Option<&'static str>,
     reached_cut: Cell<bool>,
 }
 
-impl Cursor {
-    pub(crate) fn new(text: &str) -> Self {
-        let good = before_control_characters(text);
-        // Go skips a mark twice: when it looks for the encoding, and when it looks for the first token.
-        let unmarked = good.strip_prefix(BYTE_ORDER_MARK).unwrap_or(good);
-        let chars = unmarked.strip_prefix(BYTE_ORDER_MARK).unwrap_or(unmarked).chars().collect();
-        Self { chars, mark: Mark::default(), cut: good.len() < text.len(), reached_cut: Cell::new(false) }
+impl<'t> Cursor<'t> {
+    pub(crate) fn new(input: &'t Input<'_>) -> Self {
+        Self { text: &input.good, at: 0, mark: Mark::default(), cut: input.cut, reached_cut: Cell::new(false) }
+    }
+
+    /// The place in bytes.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The text from a place in bytes up to another.
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
+        &self.text[from..to]
     }
 
     /// The character so many places ahead.
+    #[inline]
     pub(crate) fn peek(&self, ahead: usize) -> char {
-        self.chars.get(self.mark.index + ahead).copied().unwrap_or_else(|| {
-            self.reached_cut.set(self.cut);
-            END
-        })
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        for _ in 0..ahead {
+            match bytes.get(at) {
+                Some(byte) => at += width(*byte),
+                None => return self.end(),
+            }
+        }
+        match bytes.get(at) {
+            Some(byte) if byte.is_ascii() => char::from(*byte),
+            Some(_) => self.text[at..].chars().next().unwrap_or(END),
+            None => self.end(),
+        }
+    }
+
+    #[cold]
+    fn end(&self) -> char {
+        self.reached_cut.set(self.cut.is_some());
+        END
     }
 
     /// Fails once something was decided by a character that YAML does not have.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.reached_cut.get() {
-            return Err(Error::in_reader(self.mark, "control characters are not allowed"));
+        match self.cut {
+            Some(problem) if self.reached_cut.get() => Err(Error::in_reader(self.mark, problem)),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether the text begins here as a document's boundary does: three of this character, alone.
     pub(crate) fn is_boundary(&self, of: char) -> bool {
-        self.mark.column == 0 && (0..3).all(|ahead| self.peek(ahead) == of) && is_blank_or_end(self.peek(3))
+        // As Go, look at all four first: what it does not have may be among them.
+        let fourth = self.peek(3);
+        self.mark.column == 0 && (0..3).all(|ahead| self.peek(ahead) == of) && is_blank_or_end(fourth)
     }
 
+    #[inline]
     pub(crate) fn skip(&mut self) {
-        if self.mark.index < self.chars.len() {
+        if let Some(byte) = self.text.as_bytes().get(self.at) {
+            self.at += width(*byte);
             self.mark.index += 1;
             self.mark.column += 1;
         }
     }
 
+    #[inline]
     pub(crate) fn skip_while(&mut self, wanted: impl Fn(char) -> bool) {
         while wanted(self.peek(0)) {
             self.skip();
         }
     }
 
+    /// Skips characters as long as they are of those that have one byte and that are wanted, all at once.
+    #[inline]
+    pub(crate) fn skip_ascii_while(&mut self, wanted: impl Fn(u8) -> bool) {
+        let count = self.text.as_bytes()[self.at..].iter().take_while(|byte| byte.is_ascii() && wanted(**byte)).count();
+        self.at += count;
+        self.mark.index += count;
+        self.mark.column += count;
+    }
+
     /// Skips spaces, tabs and a comment, up to the end of the line.
     pub(crate) fn skip_rest_of_line(&mut self) {
         self.skip_while(is_blank);
         if self.peek(0) == '#' {
-            self.skip_while(|c| !is_break_or_end(c));
+            self.skip_line();
+        }
+    }
+
+    /// Skips everything up to the end of the line.
+    pub(crate) fn skip_line(&mut self) {
+        loop {
+            self.skip_ascii_while(|c| matches!(c, b' '..=b'~' | b'\t'));
+            if is_break_or_end(self.peek(0)) {
+                return;
+            }
+            self.skip();
         }
     }
 
@@ -85,12 +130,10 @@ impl Cursor {
         self.skip();
     }
 
-    pub(crate) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> String {
-        let mut taken = String::new();
-        while wanted(self.peek(0)) {
-            self.take(&mut taken);
-        }
-        taken
+    pub(crate) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
+        let from = self.at;
+        self.skip_while(wanted);
+        &self.text[from..self.at]
     }
 
     pub(crate) fn skip_break(&mut self) {
@@ -104,30 +147,23 @@ impl Cursor {
             return;
         }
         into.push(if matches!(first, '\u{2028}' | '\u{2029}') { first } else { '\n' });
-        self.mark.index += if first == '\r' && self.peek(1) == '\n' { 2 } else { 1 };
+        let both = first == '\r' && self.peek(1) == '\n';
+        self.at += first.len_utf8() + usize::from(both);
+        self.mark.index += 1 + usize::from(both);
         self.mark.line += 1;
         self.mark.column = 0;
     }
 }
 
-/// What Go would have read before it met a character that YAML does not have: whole chunks.
-fn before_control_characters(text: &str) -> &str {
-    let Some(bad) = text.char_indices().find(|(_, c)| !is_allowed(*c)).map(|(at, _)| at) else { return text };
-    let mut start = 0;
-    loop {
-        let mut end = (start + CHUNK).min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        if bad < end {
-            return &text[..start];
-        }
-        start = end;
+/// How many bytes a character has, by the first of them.
+#[inline]
+fn width(first: u8) -> usize {
+    match first {
+        0..0xC0 => 1,
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        _ => 4,
     }
-}
-
-fn is_allowed(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 pub(crate) fn is_blank(c: char) -> bool {
@@ -157,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_line_ends_in_many_ways() {
-        let mut cursor = Cursor::new("\r\n\r\n\u{85}\u{2028}x");
+        let input = Input::of("\r\n\r\n\u{85}\u{2028}x".as_bytes());
+        let mut cursor = Cursor::new(&input);
         let mut taken = String::new();
         (0..4).for_each(|_| cursor.take_break(&mut taken));
         assert_eq!(taken, "\n\n\n\u{2028}");
@@ -167,7 +204,8 @@ mod tests {
     #[test]
     fn a_control_character_counts_only_when_its_chunk_is_read() {
         let text = format!("{}\u{1}", "a".repeat(600));
-        let cursor = Cursor::new(&text);
+        let input = Input::of(text.as_bytes());
+        let cursor = Cursor::new(&input);
         assert_eq!(cursor.peek(511), 'a');
         assert!(cursor.check().is_ok());
         assert_eq!(cursor.peek(512), END);

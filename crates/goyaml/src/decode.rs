@@ -50,7 +50,7 @@ impl FloatBits {
 }
 
 /// The value of a tree.
-pub(crate) fn decode(tree: &Tree, duplicates: Duplicates, deepest: usize) -> Result<Decoded<'_>, Error> {
+pub(crate) fn decode<'t>(tree: &'t Tree<'_>, duplicates: Duplicates, deepest: usize) -> Result<Decoded<'t>, Error> {
     let Some(root) = tree.root else { return Ok(Decoded::Scalar(Key::Null)) };
     // Go counts the document as one.
     let mut decoder = Decoder {
@@ -69,7 +69,7 @@ pub(crate) fn decode(tree: &Tree, duplicates: Duplicates, deepest: usize) -> Res
 }
 
 struct Decoder<'t> {
-    tree: &'t Tree,
+    tree: &'t Tree<'t>,
     duplicates: Duplicates,
     found: Vec<(Mark, String)>,
     /// The aliases that are being followed.
@@ -129,15 +129,16 @@ impl<'t> Decoder<'t> {
     }
 
     /// Counts, and refuses what would be too much.
-    fn enter(&mut self, node: &Node) -> Result<(), Error> {
+    fn enter(&mut self, node: &Node<'_>) -> Result<(), Error> {
         self.count += 1;
         self.aliased += u32::from(self.within_aliases > 0);
         let share = f64::from(self.aliased) / f64::from(self.count);
         if self.aliased > 100 && self.count > 1000 && share > allowed_share(self.count) {
             return Err(Error::in_meaning(node.mark(), "document contains excessive aliasing"));
         }
-        // Aliases can nest more deeply than the text does, for each is a level of its own.
-        if self.depth == 2 * self.deepest {
+        // Aliases can nest more deeply than the text does. That may be in brackets, in blocks, and in lists that are not
+        // further in than their key.
+        if self.depth == 4 * self.deepest {
             return Err(Error::in_meaning(node.mark(), format!("exceeded max depth of {}", self.deepest)));
         }
         self.depth += 1;
@@ -243,7 +244,7 @@ fn allowed_share(count: u32) -> f64 {
     0.99 - 0.89 * over
 }
 
-fn meaning<'t>(node: &Node, scalar: &'t Scalar) -> Result<Key<'t>, Error> {
+fn meaning<'t>(node: &Node<'_>, scalar: &'t Scalar<'_>) -> Result<Key<'t>, Error> {
     if scalar.tag.is_empty() && !scalar.implicit {
         return Ok(Key::Text(Cow::Borrowed(&scalar.text)));
     }

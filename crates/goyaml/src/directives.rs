@@ -5,9 +5,9 @@ use crate::cursor::{Mark, is_blank, is_blank_or_end, is_break_or_end, is_word};
 use crate::scanner::Scanner;
 use crate::tokens::{Kind, Token};
 
-impl Scanner {
+impl<'t> Scanner<'t> {
     /// `%YAML 1.1` or `%TAG !handle! prefix`, to the end of the line.
-    pub(crate) fn directive(&mut self) -> Result<Token, Error> {
+    pub(crate) fn directive(&mut self) -> Result<Token<'t>, Error> {
         let start = self.cursor.mark;
         self.cursor.skip();
         let name = self.cursor.take_while(is_word);
@@ -17,7 +17,7 @@ impl Scanner {
         if !is_blank_or_end(self.cursor.peek(0)) {
             return self.fail("found unexpected non-alphabetical character");
         }
-        let token = match name.as_str() {
+        let token = match name {
             "YAML" => self.version(start)?,
             "TAG" => self.tag_directive(start)?,
             _ => return self.fail("found unknown directive name"),
@@ -30,7 +30,7 @@ impl Scanner {
         Ok(token)
     }
 
-    fn version(&mut self, start: Mark) -> Result<Token, Error> {
+    fn version(&mut self, start: Mark) -> Result<Token<'t>, Error> {
         self.cursor.skip_while(is_blank);
         let major = self.version_number()?;
         if self.cursor.peek(0) != '.' {
@@ -58,7 +58,7 @@ impl Scanner {
         }
     }
 
-    fn tag_directive(&mut self, start: Mark) -> Result<Token, Error> {
+    fn tag_directive(&mut self, start: Mark) -> Result<Token<'t>, Error> {
         self.cursor.skip_while(is_blank);
         let handle = self.tag_handle()?;
         if !handle.ends_with('!') {
@@ -76,7 +76,7 @@ impl Scanner {
     }
 
     /// `&name` or `*name`.
-    pub(crate) fn anchor(&mut self, kind: Kind) -> Result<Token, Error> {
+    pub(crate) fn anchor(&mut self, kind: Kind) -> Result<Token<'t>, Error> {
         let start = self.cursor.mark;
         self.cursor.skip();
         let name = self.cursor.take_while(is_word);
@@ -88,7 +88,7 @@ impl Scanner {
     }
 
     /// `!suffix`, `!handle!suffix` or `!<uri>`.
-    pub(crate) fn tag(&mut self) -> Result<Token, Error> {
+    pub(crate) fn tag(&mut self) -> Result<Token<'t>, Error> {
         let start = self.cursor.mark;
         let (handle, suffix) = if self.cursor.peek(1) == '<' {
             (String::new(), self.verbatim_tag()?)
@@ -129,7 +129,7 @@ impl Scanner {
         }
         let mut handle = String::new();
         self.cursor.take(&mut handle);
-        handle.push_str(&self.cursor.take_while(is_word));
+        handle.push_str(self.cursor.take_while(is_word));
         if self.cursor.peek(0) == '!' {
             self.cursor.take(&mut handle);
         }

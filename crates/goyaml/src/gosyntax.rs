@@ -4,12 +4,17 @@ use std::fmt::Write;
 
 use crate::decode::{Decoded, Key};
 use crate::float;
+use crate::stack::enough;
 
 /// A value.
 pub(crate) fn value(value: &Decoded<'_>) -> String {
     match value {
         Decoded::Scalar(scalar) => key(scalar),
-        other => within(other),
+        other => {
+            let mut shown = String::new();
+            push(&mut shown, other);
+            shown
+        }
     }
 }
 
@@ -29,24 +34,36 @@ pub(crate) fn key(key: &Key<'_>) -> String {
     }
 }
 
-/// A value inside of another.
-fn within(value: &Decoded<'_>) -> String {
+/// Pushes a value that is inside of another.
+fn push(shown: &mut String, value: &Decoded<'_>) {
     match value {
-        Decoded::Scalar(Key::Null) => "interface {}(nil)".to_owned(),
-        Decoded::Scalar(scalar) => key(scalar),
-        Decoded::Sequence(items) => format!("[]interface {{}}{{{}}}", joined(items.iter().map(within))),
+        Decoded::Scalar(scalar) => push_key(shown, scalar),
+        Decoded::Sequence(items) => {
+            shown.push_str("[]interface {}{");
+            for (place, item) in items.iter().enumerate() {
+                shown.push_str(if place > 0 { ", " } else { "" });
+                enough(|| push(shown, item));
+            }
+            shown.push('}');
+        }
         Decoded::Mapping(mapping) => {
-            let pairs = mapping.iter().map(|(name, value)| {
-                let name = if *name == Key::Null { "interface {}(nil)".to_owned() } else { key(name) };
-                format!("{name}:{}", within(value))
-            });
-            format!("map[interface {{}}]interface {{}}{{{}}}", joined(pairs))
+            shown.push_str("map[interface {}]interface {}{");
+            for (place, (name, value)) in mapping.iter().enumerate() {
+                shown.push_str(if place > 0 { ", " } else { "" });
+                push_key(shown, name);
+                shown.push(':');
+                enough(|| push(shown, value));
+            }
+            shown.push('}');
         }
     }
 }
 
-fn joined(parts: impl Iterator<Item = String>) -> String {
-    parts.collect::<Vec<_>>().join(", ")
+fn push_key(shown: &mut String, scalar: &Key<'_>) {
+    match scalar {
+        Key::Null => shown.push_str("interface {}(nil)"),
+        scalar => shown.push_str(&key(scalar)),
+    }
 }
 
 fn quote(text: &str) -> String {

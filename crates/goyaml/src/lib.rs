@@ -1,4 +1,5 @@
-//! YAML as Kubernetes' Go library `sigs.k8s.io/yaml` reads and writes it.
+//! YAML as Kubernetes' Go library `sigs.k8s.io/yaml` reads and writes it, and as version 3 of the library below it writes
+//! it.
 //!
 //! That library speaks YAML 1.1 with habits of its own: `yes` is a boolean, `089` is a float, keys are sorted by the
 //! numbers in them, lines are folded at column 80. What a manifest or a chart's values mean, and what a rendered object
@@ -7,7 +8,7 @@
 //!
 //! Known differences:
 //!
-//! - Nesting is bounded by [`MAX_DEPTH`], where Go allows 10,000 levels.
+//! - Nesting is bounded by [`MAX_DEPTH`], where Go allows 10,000 levels; [`read_with`] allows as many.
 //! - [`to_yaml`] writes what Go refuses to write: control characters, and keys longer than 1024 characters.
 //! - Where Go leaves it to chance, we do not: which of the keys `1` and `'1'` wins, and the order of keys such as `v2`,
 //!   `v10` and `v1beta1`, each of which is before the next, and the last before the first.
@@ -24,6 +25,7 @@ mod documents;
 mod error;
 mod float;
 mod gosyntax;
+mod input;
 mod json;
 mod keys;
 mod parser;
@@ -50,6 +52,7 @@ pub use parser::MAX_DEPTH;
 pub use writer::{Dialect, Writer};
 
 use decode::Duplicates;
+use input::Input;
 
 /// The first document of a text, as `yaml.YAMLToJSON` gives it: of two equal keys, the later wins.
 ///
@@ -64,8 +67,9 @@ pub fn from_yaml_strict(text: &str) -> Result<Value, Error> {
 }
 
 /// The first document of a text, made into other values than JSON's own. It may nest as deeply as Go allows.
-pub fn read_with<B: Build>(text: &str, build: &B) -> Result<B::Value, Error> {
-    let tree = parser::parse(text, GO_DEPTH)?;
+pub fn read_with<B: Build>(text: &[u8], build: &B) -> Result<B::Value, Error> {
+    let input = Input::of(text);
+    let tree = parser::parse(&input, GO_DEPTH)?;
     json::to_json(decode::decode(&tree, Duplicates::LastWins, GO_DEPTH)?, build)
 }
 
@@ -79,7 +83,8 @@ struct Read {
 }
 
 fn read(text: &str, duplicates: Duplicates) -> Result<Read, Error> {
-    let tree = parser::parse(text, MAX_DEPTH)?;
+    let input = Input::of(text.as_bytes());
+    let tree = parser::parse(&input, MAX_DEPTH)?;
     let line = tree.root.map_or(1, |root| tree.node(root).line + 1);
     let value = json::to_json(decode::decode(&tree, duplicates, MAX_DEPTH)?, &build::Json)?;
     Ok(Read { value, line })

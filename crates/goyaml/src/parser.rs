@@ -1,42 +1,40 @@
 //! From tokens to a tree.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::Error;
 use crate::cursor::Mark;
+use crate::input::Input;
 use crate::scanner::Scanner;
 use crate::stack::enough;
 use crate::tokens::{Kind, Token};
 use crate::tree::{Content, NodeId, Scalar, Tree};
 
-/// How deep collections may be nested. Far more than any manifest has, and little enough for any thread's stack.
+/// How deep brackets may nest, and how deep blocks. Far more than any manifest has, and little enough for any thread's stack.
 pub const MAX_DEPTH: usize = 200;
 
 const STANDARD_TAGS: &str = "tag:yaml.org,2002:";
 
 /// The first document of a text.
-pub(crate) fn parse(text: &str, deepest: usize) -> Result<Tree, Error> {
+pub(crate) fn parse<'t>(input: &'t Input<'_>, deepest: usize) -> Result<Tree<'t>, Error> {
     let mut parser = Parser {
-        scanner: Scanner::new(text),
+        scanner: Scanner::new(input, deepest),
         tree: Tree::default(),
         anchors: HashMap::new(),
         handles: HashMap::new(),
-        depth: 0,
-        deepest,
     };
     parser.scanner.skip()?;
     parser.tree.root = parser.document()?;
     Ok(parser.tree)
 }
 
-struct Parser {
-    scanner: Scanner,
-    tree: Tree,
-    anchors: HashMap<String, NodeId>,
+struct Parser<'t> {
+    scanner: Scanner<'t>,
+    tree: Tree<'t>,
+    anchors: HashMap<Cow<'t, str>, NodeId>,
     /// What the handles of tags stand for.
     handles: HashMap<String, String>,
-    depth: usize,
-    deepest: usize,
 }
 
 /// Where a node is: it decides how the node may be written.
@@ -49,13 +47,13 @@ enum Within {
 }
 
 /// What stands before a node's content.
-struct Properties {
+struct Properties<'t> {
     start: Mark,
-    anchor: Option<String>,
+    anchor: Option<Cow<'t, str>>,
     tag: String,
 }
 
-impl Parser {
+impl<'t> Parser<'t> {
     fn peek(&mut self) -> Result<Kind, Error> {
         Ok(self.scanner.peek()?.kind)
     }
@@ -114,7 +112,7 @@ impl Parser {
                 }
                 Kind::TagDirective => {
                     let Token { value, suffix, start, .. } = self.scanner.next()?;
-                    if self.handles.insert(value, suffix).is_some() {
+                    if self.handles.insert(value.into_owned(), suffix).is_some() {
                         return Err(Error::in_parser(start, "found duplicate %TAG directive"));
                     }
                 }
@@ -135,14 +133,7 @@ impl Parser {
         if self.peek()? == Kind::Alias {
             return self.alias();
         }
-        if self.depth == self.deepest {
-            let mark = self.scanner.peek()?.start;
-            return Err(Error::in_scanner(mark, format!("exceeded max depth of {}", self.deepest)));
-        }
-        self.depth += 1;
-        let node = enough(|| self.content(within));
-        self.depth -= 1;
-        node
+        enough(|| self.content(within))
     }
 
     fn alias(&mut self) -> Result<NodeId, Error> {
@@ -165,7 +156,7 @@ impl Parser {
             Kind::BlockMappingStart if block => Self::block_mapping,
             Kind::Plain | Kind::Text => return self.scalar(start, anchor, tag),
             _ if named => {
-                let scalar = Scalar { text: String::new(), implicit: tag.is_empty(), tag };
+                let scalar = Scalar { text: Cow::Borrowed(""), implicit: tag.is_empty(), tag };
                 return Ok(self.add(start, anchor, Content::Scalar(scalar)));
             }
             _ => return self.fail("did not find expected node content"),
@@ -177,13 +168,13 @@ impl Parser {
         Ok(id)
     }
 
-    fn scalar(&mut self, start: Mark, anchor: Option<String>, tag: String) -> Result<NodeId, Error> {
+    fn scalar(&mut self, start: Mark, anchor: Option<Cow<'t, str>>, tag: String) -> Result<NodeId, Error> {
         let Token { kind, value: text, .. } = self.scanner.next()?;
         let implicit = (tag.is_empty() && kind == Kind::Plain) || tag == "!";
         Ok(self.add(start, anchor, Content::Scalar(Scalar { text, tag, implicit })))
     }
 
-    fn add(&mut self, start: Mark, anchor: Option<String>, content: Content) -> NodeId {
+    fn add(&mut self, start: Mark, anchor: Option<Cow<'t, str>>, content: Content<'t>) -> NodeId {
         let id = self.tree.add(start, content);
         if let Some(name) = anchor {
             self.anchors.insert(name, id);
@@ -191,7 +182,7 @@ impl Parser {
         id
     }
 
-    fn properties(&mut self) -> Result<Properties, Error> {
+    fn properties(&mut self) -> Result<Properties<'t>, Error> {
         let start = self.scanner.peek()?.start;
         let (mut anchor, mut tag) = (None, None);
         loop {
@@ -205,17 +196,17 @@ impl Parser {
         Ok(Properties { start, anchor, tag })
     }
 
-    fn whole_tag(&self, token: Token) -> Result<String, Error> {
+    fn whole_tag(&self, token: Token<'_>) -> Result<String, Error> {
         if token.value.is_empty() {
             return Ok(token.suffix);
         }
-        match self.handles.get(&token.value) {
+        match self.handles.get(&*token.value) {
             Some(prefix) if !prefix.is_empty() || !token.suffix.is_empty() => Ok(format!("{prefix}{}", token.suffix)),
             _ => Err(Error::in_parser(token.start, "found undefined tag handle")),
         }
     }
 
-    fn block_sequence(&mut self) -> Result<Content, Error> {
+    fn block_sequence(&mut self) -> Result<Content<'t>, Error> {
         self.scanner.skip()?;
         let mut items = Vec::new();
         while self.peek()? == Kind::BlockEntry {
@@ -227,7 +218,7 @@ impl Parser {
         Ok(Content::Sequence(items))
     }
 
-    fn indentless_sequence(&mut self) -> Result<Content, Error> {
+    fn indentless_sequence(&mut self) -> Result<Content<'t>, Error> {
         let mut items = Vec::new();
         while self.peek()? == Kind::BlockEntry {
             let ends = [Kind::BlockEntry, Kind::Key, Kind::Value, Kind::BlockEnd];
@@ -245,7 +236,7 @@ impl Parser {
         if ends.contains(&next.kind) { Ok(self.tree.add_nothing(place)) } else { self.node(within) }
     }
 
-    fn block_mapping(&mut self) -> Result<Content, Error> {
+    fn block_mapping(&mut self) -> Result<Content<'t>, Error> {
         const ENDS: [Kind; 3] = [Kind::Key, Kind::Value, Kind::BlockEnd];
         self.scanner.skip()?;
         let mut pairs = Vec::new();
@@ -272,7 +263,7 @@ impl Parser {
         Ok(!self.skip_if(end)?)
     }
 
-    fn flow_sequence(&mut self) -> Result<Content, Error> {
+    fn flow_sequence(&mut self) -> Result<Content<'t>, Error> {
         const END: Kind = Kind::FlowSequenceEnd;
         self.scanner.skip()?;
         let mut items = Vec::new();
@@ -302,7 +293,7 @@ impl Parser {
         Ok(self.tree.add(start, Content::Mapping(vec![(key, value)])))
     }
 
-    fn flow_mapping(&mut self) -> Result<Content, Error> {
+    fn flow_mapping(&mut self) -> Result<Content<'t>, Error> {
         const ENDS: [Kind; 3] = [Kind::Value, Kind::FlowEntry, Kind::FlowMappingEnd];
         self.scanner.skip()?;
         let mut pairs = Vec::new();

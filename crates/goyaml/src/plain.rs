@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::cursor::{END, is_blank, is_blank_or_end, is_break, is_break_or_end};
-use crate::quoted::Space;
+use crate::quoted::{Pieces, Space};
 use crate::scanner::Scanner;
 use crate::tokens::{Kind, Token};
 
@@ -17,12 +17,12 @@ enum Chomp {
     Keep,
 }
 
-impl Scanner {
+impl<'t> Scanner<'t> {
     /// A scalar that ends where something else can begin.
-    pub(crate) fn plain(&mut self) -> Result<Token, Error> {
+    pub(crate) fn plain(&mut self) -> Result<Token<'t>, Error> {
         let start = self.cursor.mark;
         let mut end = start;
-        let mut text = String::new();
+        let mut text = Pieces::new(self.cursor.at());
         let mut space = Space::default();
         let indent = self.indent + 1;
         loop {
@@ -30,10 +30,13 @@ impl Scanner {
             if boundary || self.cursor.peek(0) == '#' {
                 break;
             }
-            while !self.ends_plain() {
-                std::mem::take(&mut space).add_to(&mut text);
-                self.cursor.take(&mut text);
+            if !self.ends_plain() {
+                if space.broken {
+                    text.fold(&self.cursor, &std::mem::take(&mut space));
+                }
+                self.skip_word();
                 end = self.cursor.mark;
+                text.to = self.cursor.at();
             }
             let next = self.cursor.peek(0);
             if !is_blank(next) && !is_break(next) {
@@ -49,18 +52,29 @@ impl Scanner {
         if space.broken {
             self.key_allowed = true;
         }
-        Ok(Token::with(Kind::Plain, start, end, text))
+        Ok(Token::with(Kind::Plain, start, end, text.whole(&self.cursor)))
+    }
+
+    /// Skips what is neither space nor the end of a plain scalar.
+    fn skip_word(&mut self) {
+        loop {
+            self.cursor.skip_ascii_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'.' | b'/' | b'_'));
+            if self.ends_plain() {
+                return;
+            }
+            self.cursor.skip();
+        }
     }
 
     fn ends_plain(&self) -> bool {
         let c = self.cursor.peek(0);
         is_blank_or_end(c)
             || (c == ':' && is_blank_or_end(self.cursor.peek(1)))
-            || (self.flow_level > 0 && ",?[]{}".contains(c))
+            || (self.flow_level > 0 && matches!(c, ',' | '?' | '[' | ']' | '{' | '}'))
     }
 
     /// The scalar after `|` (literal) or `>` (folded).
-    pub(crate) fn block_scalar(&mut self, literal: bool) -> Result<Token, Error> {
+    pub(crate) fn block_scalar(&mut self, literal: bool) -> Result<Token<'t>, Error> {
         let start = self.cursor.mark;
         self.cursor.skip();
         let (chomp, increment) = self.block_header()?;
@@ -82,7 +96,9 @@ impl Scanner {
             }
             text.push_str(&breaks);
             after_blank = blank;
-            text.push_str(&self.cursor.take_while(|c| !is_break_or_end(c)));
+            let from = self.cursor.at();
+            self.cursor.skip_line();
+            text.push_str(self.cursor.slice(from, self.cursor.at()));
             first_break.clear();
             breaks.clear();
             self.cursor.take_break(&mut first_break);

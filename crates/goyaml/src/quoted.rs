@@ -1,16 +1,18 @@
 //! Scalars in quotes.
 
+use std::borrow::Cow;
+
 use crate::Error;
-use crate::cursor::{END, Mark, is_blank, is_blank_or_end, is_break};
+use crate::cursor::{Cursor, END, Mark, is_blank, is_blank_or_end, is_break};
 use crate::scanner::Scanner;
 use crate::tokens::{Kind, Token};
 
-impl Scanner {
+impl<'t> Scanner<'t> {
     /// A scalar between two of these quotes.
-    pub(crate) fn quoted(&mut self, quote: char) -> Result<Token, Error> {
+    pub(crate) fn quoted(&mut self, quote: char) -> Result<Token<'t>, Error> {
         let start = self.cursor.mark;
         self.cursor.skip();
-        let mut text = String::new();
+        let mut text = Pieces::new(self.cursor.at());
         loop {
             if self.cursor.is_boundary('-') || self.cursor.is_boundary('.') {
                 return self.fail("found unexpected document indicator");
@@ -19,36 +21,49 @@ impl Scanner {
                 return self.fail("found unexpected end of stream");
             }
             let break_escaped = self.words(quote, &mut text)?;
+            text.to = self.cursor.at();
             if self.cursor.peek(0) == quote {
                 break;
             }
-            self.space_between(break_escaped, &mut text);
+            let mut space = Space { broken: break_escaped, ..Space::default() };
+            self.take_space(&mut space, None).unwrap_or_default();
+            if space.broken {
+                text.fold(&self.cursor, &space);
+            }
         }
+        text.to = self.cursor.at();
+        let text = text.whole(&self.cursor);
         self.cursor.skip();
         Ok(Token::with(Kind::Text, start, self.cursor.mark, text))
     }
 
     /// Takes what is neither blank nor the closing quote. Says whether it ended with a line break that was escaped.
-    fn words(&mut self, quote: char, text: &mut String) -> Result<bool, Error> {
+    fn words(&mut self, quote: char, text: &mut Pieces) -> Result<bool, Error> {
         loop {
+            self.cursor.skip_ascii_while(|c| matches!(c, b'!'..=b'~') && !matches!(c, b'\'' | b'"' | b'\\'));
             match (self.cursor.peek(0), self.cursor.peek(1)) {
                 (first, _) if is_blank_or_end(first) => return Ok(false),
                 ('\'', '\'') if quote == '\'' => {
-                    text.push('\'');
+                    text.replace(&self.cursor, "'");
                     self.cursor.skip();
                     self.cursor.skip();
+                    text.from = self.cursor.at();
                 }
                 (first, _) if first == quote => return Ok(false),
                 ('\\', second) if quote == '"' && is_break(second) => {
+                    text.replace(&self.cursor, "");
                     self.cursor.skip();
                     self.cursor.skip_break();
+                    text.from = self.cursor.at();
                     return Ok(true);
                 }
                 ('\\', second) if quote == '"' => {
+                    text.replace(&self.cursor, "");
                     let c = self.escape(second)?;
-                    text.push(c);
+                    text.owned.push(c);
+                    text.from = self.cursor.at();
                 }
-                _ => self.cursor.take(text),
+                _ => self.cursor.skip(),
             }
         }
     }
@@ -97,13 +112,6 @@ impl Scanner {
         Ok(c)
     }
 
-    /// Takes blanks and line breaks, and adds what they mean.
-    fn space_between(&mut self, break_escaped: bool, text: &mut String) {
-        let mut space = Space { broken: break_escaped, ..Space::default() };
-        self.take_space(&mut space, None).unwrap_or_default();
-        space.add_to(text);
-    }
-
     /// Takes blanks and line breaks. At the beginning of a line there may be no tab before this column.
     pub(crate) fn take_space(&mut self, space: &mut Space, tab_from: Option<isize>) -> Result<(), Mark> {
         loop {
@@ -112,9 +120,6 @@ impl Scanner {
                 let early = tab_from.is_some_and(|column| self.cursor.mark.column.cast_signed() < column);
                 if space.broken && c == '\t' && early {
                     return Err(self.cursor.mark);
-                }
-                if !space.broken {
-                    space.blanks.push(c);
                 }
                 self.cursor.skip();
             } else if is_break(c) {
@@ -133,22 +138,57 @@ impl Scanner {
 pub(crate) struct Space {
     /// Whether there is a line break among it.
     pub(crate) broken: bool,
-    blanks: String,
     first: String,
     more: String,
 }
 
-impl Space {
-    /// One line break is a space, more are one less, and without one, blanks are themselves.
-    pub(crate) fn add_to(self, text: &mut String) {
-        match (self.broken, self.first.starts_with('\n')) {
-            (false, _) => text.push_str(&self.blanks),
-            (true, true) if self.more.is_empty() => text.push(' '),
-            (true, true) => text.push_str(&self.more),
-            (true, false) => {
-                text.push_str(&self.first);
-                text.push_str(&self.more);
+/// A scalar in pieces: as long as it is written as it is, it is only a place in the text.
+pub(crate) struct Pieces {
+    /// What comes before the piece that is being taken, where that is not the beginning.
+    owned: String,
+    split: bool,
+    from: usize,
+    /// Where the last word ended.
+    pub(crate) to: usize,
+}
+
+impl Pieces {
+    pub(crate) fn new(from: usize) -> Self {
+        Self { owned: String::new(), split: false, from, to: from }
+    }
+
+    /// Puts something else in the place of what comes next.
+    fn replace(&mut self, cursor: &Cursor<'_>, with: &str) {
+        self.owned.push_str(cursor.slice(self.from, cursor.at()));
+        self.owned.push_str(with);
+        self.split = true;
+        // Until it is known where the next piece begins.
+        self.from = cursor.at();
+    }
+
+    /// Puts what line breaks mean in their place, and goes on after them: one is a space, more are one less.
+    pub(crate) fn fold(&mut self, cursor: &Cursor<'_>, space: &Space) {
+        self.owned.push_str(cursor.slice(self.from, self.to));
+        match (space.first.starts_with('\n'), space.more.as_str()) {
+            (true, "") => self.owned.push(' '),
+            (true, more) => self.owned.push_str(more),
+            (false, more) => {
+                self.owned.push_str(&space.first);
+                self.owned.push_str(more);
             }
         }
+        self.split = true;
+        self.from = cursor.at();
+        self.to = self.from;
+    }
+
+    /// The scalar up to where its last word ended.
+    pub(crate) fn whole<'t>(mut self, cursor: &Cursor<'t>) -> Cow<'t, str> {
+        let last = cursor.slice(self.from, self.to);
+        if !self.split {
+            return Cow::Borrowed(last);
+        }
+        self.owned.push_str(last);
+        Cow::Owned(self.owned)
     }
 }

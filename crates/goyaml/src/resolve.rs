@@ -57,14 +57,37 @@ pub(crate) fn resolve_tagged(tag: &str, text: &str) -> Result<Meaning, String> {
 
 /// What a plain scalar means.
 pub(crate) fn resolve(text: &str) -> Meaning {
+    // Most scalars begin with a letter, and most of these with one that means nothing.
+    if text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return resolve_word(text);
+    }
     if is_timestamp(text) { Meaning::Timestamp } else { resolve_timeless(text) }
 }
 
 pub(crate) fn resolve_timeless(text: &str) -> Meaning {
+    match resolve_word(text) {
+        Meaning::Text => resolve_sign(text),
+        word => word,
+    }
+}
+
+/// What a word means.
+fn resolve_word(text: &str) -> Meaning {
+    if text.len() > "false".len() {
+        return Meaning::Text;
+    }
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Meaning::Bool(true),
         "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Meaning::Bool(false),
-        "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
+        "null" | "Null" | "NULL" => Meaning::Null,
+        _ => Meaning::Text,
+    }
+}
+
+/// What begins with no letter means.
+fn resolve_sign(text: &str) -> Meaning {
+    match text {
+        "" | "~" => Meaning::Null,
         ".nan" | ".NaN" | ".NAN" => Meaning::Float(f64::NAN),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => Meaning::Float(f64::INFINITY),
         "-.inf" | "-.Inf" | "-.INF" => Meaning::Float(f64::NEG_INFINITY),

@@ -3,10 +3,11 @@
 //! The difficulty is the simple key: that `a` in `a: 1` is a key is known only at the colon. Until then its token is
 //! held back, and the places where a key may have begun are remembered, one for each level of brackets.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::Error;
 use crate::cursor::{Cursor, END, Mark, is_blank, is_blank_or_end};
+use crate::input::Input;
 use crate::tokens::{Glance, Kind, Token};
 
 /// A key has to end within so many characters.
@@ -24,9 +25,9 @@ struct SimpleKey {
 }
 
 /// Gives the tokens of a text, one after the other.
-pub(crate) struct Scanner {
-    pub(crate) cursor: Cursor,
-    queue: VecDeque<Token>,
+pub(crate) struct Scanner<'t> {
+    pub(crate) cursor: Cursor<'t>,
+    queue: VecDeque<Token<'t>>,
     /// How many tokens have left the queue.
     taken: usize,
     /// Whether the first of the queue can no longer turn out to be a key.
@@ -38,14 +39,17 @@ pub(crate) struct Scanner {
     pub(crate) flow_level: usize,
     pub(crate) key_allowed: bool,
     keys: Vec<SimpleKey>,
-    /// Which of `keys` begins with a token. As in Go, an empty pair of brackets forgets that it may be a key itself.
-    keys_by_token: HashMap<usize, usize>,
+    /// Which of `keys` begins with a token, in the order of tokens. As in Go, an empty pair of brackets forgets that it may
+    /// be a key itself.
+    keys_by_token: Vec<(usize, usize)>,
+    /// How deep brackets may nest, and how deep blocks.
+    deepest: usize,
 }
 
-impl Scanner {
-    pub(crate) fn new(text: &str) -> Self {
+impl<'t> Scanner<'t> {
+    pub(crate) fn new(input: &'t Input<'_>, deepest: usize) -> Self {
         Self {
-            cursor: Cursor::new(text),
+            cursor: Cursor::new(input),
             queue: VecDeque::new(),
             taken: 0,
             ready: false,
@@ -55,7 +59,8 @@ impl Scanner {
             flow_level: 0,
             key_allowed: true,
             keys: vec![SimpleKey::default()],
-            keys_by_token: HashMap::new(),
+            keys_by_token: Vec::new(),
+            deepest,
         }
     }
 
@@ -66,7 +71,7 @@ impl Scanner {
     }
 
     /// Takes what comes next.
-    pub(crate) fn next(&mut self) -> Result<Token, Error> {
+    pub(crate) fn next(&mut self) -> Result<Token<'t>, Error> {
         let place = self.cursor.mark;
         self.front()?;
         self.ready = false;
@@ -79,7 +84,7 @@ impl Scanner {
         self.next().map(drop)
     }
 
-    fn front(&mut self) -> Result<&Token, Error> {
+    fn front(&mut self) -> Result<&Token<'t>, Error> {
         while !self.ready {
             if self.queue.is_empty() || self.head_may_be_key()? {
                 let fetched = self.fetch();
@@ -95,9 +100,23 @@ impl Scanner {
     }
 
     fn head_may_be_key(&mut self) -> Result<bool, Error> {
-        match self.keys_by_token.get(&self.taken) {
-            Some(&level) => self.is_key_possible(level),
-            None => Ok(false),
+        match self.place_of_key(self.taken) {
+            Ok(at) => self.is_key_possible(self.keys_by_token[at].1),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn place_of_key(&self, token: usize) -> Result<usize, usize> {
+        match self.keys_by_token.last() {
+            Some((last, _)) if *last == token => Ok(self.keys_by_token.len() - 1),
+            Some((last, _)) if *last < token => Err(self.keys_by_token.len()),
+            _ => self.keys_by_token.binary_search_by_key(&token, |(token, _)| *token),
+        }
+    }
+
+    fn remove_key(&mut self, token: usize) {
+        if let Ok(at) = self.place_of_key(token) {
+            self.keys_by_token.remove(at);
         }
     }
 
@@ -149,7 +168,28 @@ impl Scanner {
     }
 
     fn can_start_plain(&self, first: char, second: char) -> bool {
-        let indicator = "-?:,[]{}#&*!|>'\"%@`".contains(first) || is_blank_or_end(first);
+        let indicator = is_blank_or_end(first)
+            || matches!(
+                first,
+                '-' | '?'
+                    | ':'
+                    | ','
+                    | '['
+                    | ']'
+                    | '{'
+                    | '}'
+                    | '#'
+                    | '&'
+                    | '*'
+                    | '!'
+                    | '|'
+                    | '>'
+                    | '\''
+                    | '"'
+                    | '%'
+                    | '@'
+                    | '`'
+            );
         !indicator
             || (first == '-' && !is_blank(second))
             || (self.flow_level == 0 && matches!(first, '?' | ':') && !is_blank_or_end(second))
@@ -159,7 +199,7 @@ impl Scanner {
         loop {
             // A tab is no indentation: where a key may begin, it is not skipped.
             let tabs = self.flow_level > 0 || !self.key_allowed;
-            self.cursor.skip_while(|c| c == ' ' || tabs && c == '\t');
+            self.cursor.skip_ascii_while(|c| c == b' ' || tabs && c == b'\t');
             if self.cursor.peek(0) == '#' {
                 self.cursor.skip_rest_of_line();
             }
@@ -198,14 +238,14 @@ impl Scanner {
         self.push(kind, start);
     }
 
-    fn scan_into_queue(&mut self, scan: impl Fn(&mut Self) -> Result<Token, Error>) -> Result<(), Error> {
+    fn scan_into_queue(&mut self, scan: impl Fn(&mut Self) -> Result<Token<'t>, Error>) -> Result<(), Error> {
         let token = scan(self)?;
         self.queue.push_back(token);
         Ok(())
     }
 
     /// Something that can be a key and that no key can follow.
-    fn fetch_content(&mut self, scan: impl Fn(&mut Self) -> Result<Token, Error>) -> Result<(), Error> {
+    fn fetch_content(&mut self, scan: impl Fn(&mut Self) -> Result<Token<'t>, Error>) -> Result<(), Error> {
         self.remember_key()?;
         self.key_allowed = false;
         self.scan_into_queue(scan)
@@ -239,6 +279,7 @@ impl Scanner {
         let mark = self.cursor.mark;
         self.keys.push(SimpleKey { possible: false, required: false, token: self.next_number(), mark });
         self.flow_level += 1;
+        self.check_depth(self.flow_level)?;
         self.key_allowed = true;
         self.take(1, kind);
         Ok(())
@@ -249,7 +290,7 @@ impl Scanner {
         if self.flow_level > 0 {
             self.flow_level -= 1;
             if let Some(key) = self.keys.pop() {
-                self.keys_by_token.remove(&key.token);
+                self.remove_key(key.token);
             }
         }
         self.key_allowed = false;
@@ -269,7 +310,7 @@ impl Scanner {
             if !self.key_allowed {
                 return self.fail("block sequence entries are not allowed in this context");
             }
-            self.roll(self.column(), None, Kind::BlockSequenceStart, self.cursor.mark);
+            self.roll(self.column(), None, Kind::BlockSequenceStart, self.cursor.mark)?;
         }
         self.forget_key()?;
         self.key_allowed = true;
@@ -282,7 +323,7 @@ impl Scanner {
             if !self.key_allowed {
                 return self.fail("mapping keys are not allowed in this context");
             }
-            self.roll(self.column(), None, Kind::BlockMappingStart, self.cursor.mark);
+            self.roll(self.column(), None, Kind::BlockMappingStart, self.cursor.mark)?;
         }
         self.forget_key()?;
         self.key_allowed = self.flow_level == 0;
@@ -295,16 +336,16 @@ impl Scanner {
         if self.is_key_possible(level)? {
             let key = self.keys[level];
             self.insert(Kind::Key, key.token, key.mark);
-            self.roll(key.mark.column.cast_signed(), Some(key.token), Kind::BlockMappingStart, key.mark);
+            self.roll(key.mark.column.cast_signed(), Some(key.token), Kind::BlockMappingStart, key.mark)?;
             self.keys[level].possible = false;
-            self.keys_by_token.remove(&key.token);
+            self.remove_key(key.token);
             self.key_allowed = false;
         } else {
             if self.flow_level == 0 {
                 if !self.key_allowed {
                     return self.fail("mapping values are not allowed in this context");
                 }
-                self.roll(self.column(), None, Kind::BlockMappingStart, self.cursor.mark);
+                self.roll(self.column(), None, Kind::BlockMappingStart, self.cursor.mark)?;
             }
             self.key_allowed = self.flow_level == 0;
         }
@@ -339,7 +380,10 @@ impl Scanner {
             let required = self.flow_level == 0 && self.indent == self.column();
             let (token, level) = (self.next_number(), self.keys.len() - 1);
             self.keys[level] = SimpleKey { possible: true, required, token, mark: self.cursor.mark };
-            self.keys_by_token.insert(token, level);
+            match self.place_of_key(token) {
+                Ok(at) => self.keys_by_token[at].1 = level,
+                Err(at) => self.keys_by_token.insert(at, (token, level)),
+            }
         }
         Ok(())
     }
@@ -352,18 +396,27 @@ impl Scanner {
                 return self.fail("could not find expected ':'");
             }
             self.keys[level].possible = false;
-            self.keys_by_token.remove(&key.token);
+            self.remove_key(key.token);
         }
         Ok(())
     }
 
     /// Enters a block, if this column is further in than the one we are in.
-    fn roll(&mut self, column: isize, number: Option<usize>, kind: Kind, mark: Mark) {
+    fn roll(&mut self, column: isize, number: Option<usize>, kind: Kind, mark: Mark) -> Result<(), Error> {
         if self.flow_level == 0 && self.indent < column {
             self.indents.push(self.indent);
             self.indent = column;
+            self.check_depth(self.indents.len())?;
             self.insert(kind, number.unwrap_or(self.next_number()), mark);
         }
+        Ok(())
+    }
+
+    fn check_depth(&self, depth: usize) -> Result<(), Error> {
+        if depth > self.deepest {
+            return self.fail(&format!("exceeded max depth of {}", self.deepest));
+        }
+        Ok(())
     }
 
     /// Leaves the blocks that are further in than this column.

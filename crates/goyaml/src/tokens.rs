@@ -1,5 +1,7 @@
 //! What the scanner tells the parser.
 
+use std::borrow::Cow;
+
 use crate::cursor::Mark;
 
 /// What a token is.
@@ -36,21 +38,21 @@ pub(crate) enum Kind {
 
 /// A token, where it is, and what it says.
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
+pub(crate) struct Token<'t> {
     pub(crate) kind: Kind,
     pub(crate) start: Mark,
     pub(crate) end: Mark,
-    pub(crate) value: String,
+    pub(crate) value: Cow<'t, str>,
     pub(crate) suffix: String,
 }
 
-impl Token {
+impl<'t> Token<'t> {
     pub(crate) fn bare(kind: Kind, start: Mark, end: Mark) -> Self {
-        Self::with(kind, start, end, String::new())
+        Self::with(kind, start, end, "")
     }
 
-    pub(crate) fn with(kind: Kind, start: Mark, end: Mark, value: String) -> Self {
-        Self { kind, start, end, value, suffix: String::new() }
+    pub(crate) fn with(kind: Kind, start: Mark, end: Mark, value: impl Into<Cow<'t, str>>) -> Self {
+        Self { kind, start, end, value: value.into(), suffix: String::new() }
     }
 }
 

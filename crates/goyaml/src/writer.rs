@@ -9,6 +9,9 @@ use crate::style::{self, Style};
 /// How far in each level is.
 const STEP: usize = 2;
 
+/// As many as most lines need.
+const SPACES: &str = "                                ";
+
 /// A scalar is folded at the first space after this column.
 const WIDTH: usize = 80;
 
@@ -236,9 +239,11 @@ impl Writer {
         if !self.at_indent || self.column > indent || (self.column == indent && !self.after_space) {
             self.put_break('\n');
         }
-        let missing = indent.saturating_sub(self.column);
-        self.out.extend(std::iter::repeat_n(' ', missing));
-        self.column += missing;
+        while self.column < indent {
+            let some = (indent - self.column).min(SPACES.len());
+            self.out.push_str(&SPACES[..some]);
+            self.column += some;
+        }
         self.after_space = true;
         self.at_indent = true;
     }

@@ -15,8 +15,8 @@ use rows::{Answer, Question};
 use serde_json::Value as Json;
 
 /// How many cases there are in all, and how many of them a run takes.
-const CASES: u64 = 1_000_000;
-const TAKEN: usize = 4_000;
+const CASES: u64 = 100_000;
+const TAKEN: usize = 1_500;
 /// How many questions are asked at once.
 const AT_ONCE: usize = 500;
 
@@ -39,6 +39,21 @@ fn values_are_written_in_yaml_as_version_3_writes_them() -> Result<()> {
 }
 
 #[test]
+fn values_are_written_in_toml_as_go_writes_them() -> Result<()> {
+    compare("{{toToml .}}", Chance::table, 2)?;
+    compare("{{mustToToml .}}", |chance| chance.value(4), 4)
+}
+
+#[test]
+fn texts_in_toml_mean_the_same() -> Result<()> {
+    compare(
+        "{{fromToml .}}|{{fromToml . | toJson}}|{{fromToml . | toToml}}|{{fromToml . | toYamlPretty}}",
+        Chance::toml,
+        2,
+    )
+}
+
+#[test]
 fn texts_in_json_mean_the_same() -> Result<()> {
     compare("{{fromJson .}}|{{fromJsonArray .}}", Chance::json, 2)?;
     compare("{{mustFromJson . | printf \"%v\"}}", Chance::json, 4)
@@ -47,6 +62,22 @@ fn texts_in_json_mean_the_same() -> Result<()> {
 #[test]
 fn texts_in_yaml_mean_the_same() -> Result<()> {
     compare("{{fromYaml .}}|{{fromYamlArray .}}|{{fromYaml . | toJson}}", Chance::yaml, 2)
+}
+
+#[test]
+fn durations_are_as_long() -> Result<()> {
+    compare("{{mustToDuration .}}", Chance::duration, 4)?;
+    compare(
+        "{{durationSeconds .}} {{durationMinutes .}} {{durationHours .}} {{durationDays .}} {{durationWeeks .}}",
+        Chance::duration,
+        2,
+    )?;
+    compare("{{durationMilliseconds .}} {{durationMicroseconds .}} {{durationNanoseconds .}}", Chance::duration, 2)?;
+    compare(
+        "{{range .}}{{durationRoundTo $.a .}} {{durationTruncateTo . $.a}} {{end}}",
+        |chance| serde_json::json!({"a": chance.duration(), "b": chance.duration()}),
+        2,
+    )
 }
 
 /// Both make the same of it, or refuse it in the same words. One of so many has to be executed to the end for that to

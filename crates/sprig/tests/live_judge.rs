@@ -53,64 +53,6 @@ fn functions_make_the_same_of_values() -> Result<()> {
 fn functions_are_declared_as_in_go() -> Result<()> {
     /// These need a chart.
     const OF_CHARTS: &[&str] = &["include", "lookup", "required", "tpl"];
-    /// These are not there yet.
-    const MISSING: &[&str] = &[
-        "fromToml",
-        "toToml",
-        "mustToToml",
-        "adler32sum",
-        "ago",
-        "bcrypt",
-        "buildCustomCert",
-        "date",
-        "dateInZone",
-        "dateModify",
-        "date_in_zone",
-        "date_modify",
-        "decryptAES",
-        "derivePassword",
-        "duration",
-        "durationDays",
-        "durationHours",
-        "durationMicroseconds",
-        "durationMilliseconds",
-        "durationMinutes",
-        "durationNanoseconds",
-        "durationRound",
-        "durationRoundTo",
-        "durationSeconds",
-        "durationTruncateTo",
-        "durationWeeks",
-        "encryptAES",
-        "genCA",
-        "genCAWithKey",
-        "genPrivateKey",
-        "genSelfSignedCert",
-        "genSelfSignedCertWithKey",
-        "genSignedCert",
-        "genSignedCertWithKey",
-        "htmlDate",
-        "htmlDateInZone",
-        "htpasswd",
-        "mustDateModify",
-        "mustToDate",
-        "mustToDuration",
-        "must_date_modify",
-        "now",
-        "randAlpha",
-        "randAlphaNum",
-        "randAscii",
-        "randBytes",
-        "randInt",
-        "randNumeric",
-        "sha1sum",
-        "sha256sum",
-        "sha512sum",
-        "shuffle",
-        "toDate",
-        "unixEpoch",
-        "uuidv4",
-    ];
     let answers = judge::start()?.ask(&[json!({"op": "list"})])?;
     let declared: BTreeMap<String, String> = serde_json::from_value(answers[0]["functions"].clone())?;
     assert_eq!(declared.len(), 233);
@@ -118,7 +60,7 @@ fn functions_are_declared_as_in_go() -> Result<()> {
     for (name, declaration) in &declared {
         match functions.get(name) {
             Some(function) => assert_eq!(function.signature().to_string(), *declaration, "{name}"),
-            None => assert!([OF_CHARTS, MISSING].concat().contains(&name.as_str()), "there is no {name}"),
+            None => assert!(OF_CHARTS.contains(&name.as_str()), "there is no {name}"),
         }
     }
     Ok(())
@@ -126,8 +68,9 @@ fn functions_are_declared_as_in_go() -> Result<()> {
 
 #[test]
 fn characters_are_the_same_in_every_case() -> Result<()> {
+    // From here on, nothing has a case or a class that matters.
+    let all: Vec<char> = ('\u{0}'..'\u{32400}').chain('\u{e0000}'..'\u{e0200}').collect();
     let mut questions = Vec::new();
-    let all: Vec<char> = ('\u{0}'..=char::MAX).collect();
     for some in all.chunks(4096) {
         for function in ["upper", "lower", "swapcase"] {
             questions.push(Question::new(format!("{{{{{function} .}}}}"), json!(some.iter().collect::<String>())));

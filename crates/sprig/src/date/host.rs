@@ -62,12 +62,13 @@ impl Host for TimeHost {
 
     fn marshal(&self, format: Format) -> Option<Result<Shape, Error>> {
         let year = self.time.civil().year;
-        let written = Shape::Like(Value::string(self.time.format(WRITTEN)));
         Some(match format {
             Format::Json if !(0..=9999).contains(&year) => Err(Error::new(
                 "json: error calling MarshalJSON for type time.Time: Time.MarshalJSON: year outside of range [0,9999]",
             )),
-            _ => Ok(written),
+            Format::Json => Ok(Shape::Like(Value::string(self.time.format(WRITTEN)))),
+            Format::Yaml => Ok(Shape::Like(Value::Bytes(self.time.format(WRITTEN).into()))),
+            Format::Toml => Ok(Shape::Like(Value::Bytes(self.toml().into()))),
         })
     }
 
@@ -81,6 +82,17 @@ impl Host for TimeHost {
 }
 
 impl TimeHost {
+    /// As TOML has it: in what it did not say when it was read, it does not say anything now.
+    fn toml(&self) -> Vec<u8> {
+        let layout: &[u8] = match self.time.location.name() {
+            "datetime-local" => b"2006-01-02T15:04:05.999999999",
+            "date-local" => b"2006-01-02",
+            "time-local" => b"15:04:05.999999999",
+            _ => return self.time.format(WRITTEN),
+        };
+        self.time.within(&Location::utc()).format(layout)
+    }
+
     /// Methods that answer a part of it, or all of it in words.
     fn part(&self, name: &[u8]) -> Option<Rc<Function>> {
         let civil = self.time.civil();

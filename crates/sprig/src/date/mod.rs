@@ -18,12 +18,12 @@ use fitout_gotmpl::{Error, Signed, Type, Value};
 use crate::World;
 use crate::argument::text;
 use crate::declare::Declare;
-use host::{TIME, of, to_value};
-use time::Time;
-use zone::Location;
+use host::{TIME, of};
 
-#[allow(unused_imports, reason = "for the functions on durations")]
 pub(crate) use duration::{DURATION, Duration, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND};
+pub(crate) use host::to_value;
+pub(crate) use time::Time;
+pub(crate) use zone::Location;
 
 /// What the functions know of the world.
 struct Clock {

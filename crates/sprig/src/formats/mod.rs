@@ -1,21 +1,28 @@
 //! Functions on formats: JSON, YAML, TOML.
 
+mod duration;
 mod json;
 mod pretty;
-mod stack;
+mod time;
+mod toml;
 mod view;
 mod yaml;
 
 use std::rc::Rc;
 
-use fitout_gotmpl::{Error, Map, Text, Type, Value};
+use fitout_gotmpl::{Error, Map, Type, Value};
 
+use crate::World;
+use crate::argument::text;
 use crate::declare::Declare;
 use json::{Layout, Unmarshal, from_json};
+use time::Place;
 
-pub(crate) fn add(declare: &mut Declare<'_>) {
+pub(crate) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
     add_json(declare);
     add_yaml(declare);
+    add_toml(declare, world);
+    duration::add(declare);
 }
 
 fn add_json(declare: &mut Declare<'_>) {
@@ -30,12 +37,11 @@ fn add_json(declare: &mut Declare<'_>) {
         .fallible(&["mustToPrettyJson"], &[Type::Any], Type::String, move |arguments| written(pretty(&arguments[0])));
     declare.fallible(&["mustToRawJson"], &[Type::Any], Type::String, move |arguments| written(raw(&arguments[0])));
     declare
-        .plain(&["fromJson"], &[Type::String], Type::MAP, |arguments| map(read_json(&text(&arguments[0]), Type::MAP)));
+        .plain(&["fromJson"], &[Type::String], Type::MAP, |arguments| map(read_json(text(&arguments[0]), Type::MAP)));
     declare.plain(&["fromJsonArray"], &[Type::String], Type::LIST, |arguments| {
-        list(read_json(&text(&arguments[0]), Type::LIST))
+        list(read_json(text(&arguments[0]), Type::LIST))
     });
-    declare
-        .fallible(&["mustFromJson"], &[Type::String], Type::Any, |arguments| from_json(&text(&arguments[0])).whole());
+    declare.fallible(&["mustFromJson"], &[Type::String], Type::Any, |arguments| from_json(text(&arguments[0])).whole());
 }
 
 fn add_yaml(declare: &mut Declare<'_>) {
@@ -46,9 +52,29 @@ fn add_yaml(declare: &mut Declare<'_>) {
     declare.plain(&["toYaml"], &[Type::Any], Type::String, move |arguments| or_nothing(to_yaml(&arguments[0])));
     declare.panicking(&["mustToYaml"], &[Type::Any], Type::String, move |arguments| written(to_yaml(&arguments[0])));
     declare
-        .plain(&["fromYaml"], &[Type::String], Type::MAP, |arguments| map(read_yaml(&text(&arguments[0]), Type::MAP)));
+        .plain(&["fromYaml"], &[Type::String], Type::MAP, |arguments| map(read_yaml(text(&arguments[0]), Type::MAP)));
     declare.plain(&["fromYamlArray"], &[Type::String], Type::LIST, |arguments| {
-        list(read_yaml(&text(&arguments[0]), Type::LIST))
+        list(read_yaml(text(&arguments[0]), Type::LIST))
+    });
+}
+
+fn add_toml(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
+    let place = Place::of(&**world);
+    declare.panicking(&["toToml"], &[Type::Any], Type::String, |arguments| match toml::to_toml(&arguments[0]) {
+        Ok(text) => Ok(Value::string(text)),
+        Err(toml::Stop::Error(error)) => Ok(Value::string(error.to_string())),
+        Err(toml::Stop::Panic(message)) => Err(Error::new(message)),
+    });
+    declare.panicking(&["mustToToml"], &[Type::Any], Type::String, |arguments| match toml::to_toml(&arguments[0]) {
+        Ok(text) => Ok(Value::string(text)),
+        Err(toml::Stop::Error(error)) => Err(error),
+        Err(toml::Stop::Panic(message)) => Err(Error::new(message)),
+    });
+    declare.plain(&["fromToml"], &[Type::String], Type::MAP, move |arguments| {
+        map(match toml::from_toml(text(&arguments[0]), &place) {
+            Ok(value) => Unmarshal::of(value),
+            Err(error) => Unmarshal::refused(Type::MAP, error),
+        })
     });
 }
 
@@ -65,10 +91,6 @@ pub fn from_yaml(text: &[u8]) -> Result<Value, Error> {
 /// What a JSON text stands for: all numbers are floats.
 pub fn from_json_text(text: &[u8]) -> Result<Value, Error> {
     from_json(text).whole()
-}
-
-fn text(value: &Value) -> Text {
-    if let Value::String(text) = value { text.clone() } else { "".into() }
 }
 
 fn or_nothing(text: Result<String, Error>) -> Value {

@@ -8,8 +8,8 @@ use base64::prelude::BASE64_STANDARD;
 use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value};
 use fitout_goyaml::{Dialect, Writer, sort_keys};
 
-use super::stack::enough;
 use super::view::exported;
+use crate::stack::enough;
 
 /// Nobody reads what is nested more deeply. Go would go on until its stack ends, and with it the program.
 const DEEPEST: usize = 10_000;
@@ -91,7 +91,7 @@ impl Pretty {
             sort(&mut entries);
             self.writer.begin_mapping();
             for (key, value) in entries {
-                self.key(key)?;
+                self.key(key);
                 self.value(value)?;
             }
             self.writer.end();
@@ -99,23 +99,28 @@ impl Pretty {
         })
     }
 
-    fn key(&mut self, key: &Value) -> Result<(), Error> {
+    fn key(&mut self, key: &Value) {
         match key {
             Value::String(text) => match str::from_utf8(text) {
                 Ok(text) => self.writer.key(text),
                 Err(_) => self.writer.tagged_key("!!binary", &base64_lines(text)),
             },
-            Value::Host(host) => match shape(host)? {
-                Shape::Like(key) => return self.key(&key),
-                _ => return Err(Error::new(format!("cannot marshal type: {}", host.type_name()))),
-            },
             scalar => self.writer.scalar_key(&plain(scalar)),
         }
-        Ok(())
     }
 
     fn host(&mut self, host: &Rc<dyn Host>) -> Result<(), Error> {
-        let fields = match shape(host)? {
+        let shape = match host.marshal(Format::Yaml) {
+            Some(shape) => match shape? {
+                Shape::Like(Value::Bytes(text)) => {
+                    self.writer.scalar(&text.to_str());
+                    return Ok(());
+                }
+                shape => shape,
+            },
+            None => exported(host.shape()),
+        };
+        let fields = match shape {
             Shape::Like(value) => return self.value(&value),
             Shape::Struct(fields) | Shape::Pointer(fields) => fields,
         };
@@ -131,10 +136,6 @@ impl Pretty {
         self.writer.end();
         Ok(())
     }
-}
-
-fn shape(host: &Rc<dyn Host>) -> Result<Shape, Error> {
-    host.marshal(Format::Yaml).unwrap_or_else(|| Ok(exported(host.shape())))
 }
 
 /// A scalar that is no string.

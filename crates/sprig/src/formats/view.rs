@@ -1,11 +1,12 @@
 //! What Go's `encoding/json` sees in a value, piece by piece.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value};
 use fitout_goyaml::{Dialect, sort_keys};
 
-use super::stack::enough;
+use crate::stack::enough;
 
 /// Go remembers what it is within from this depth on: who comes back to it has gone in a circle.
 const WATCHED: usize = 1000;
@@ -48,14 +49,14 @@ impl From<Error> for Stop {
 
 /// Gives a value to a sink.
 pub(crate) fn show(value: &Value, sink: &mut impl Sink) -> Result<(), Stop> {
-    Walk { sink, depth: 0, within: Vec::new() }.value(value)
+    Walk { sink, depth: 0, within: HashSet::new() }.value(value)
 }
 
 struct Walk<'s, S> {
     sink: &'s mut S,
     depth: usize,
     /// What it is within, by place in memory.
-    within: Vec<usize>,
+    within: HashSet<usize>,
 }
 
 impl<S: Sink> Walk<'_, S> {
@@ -95,16 +96,13 @@ impl<S: Sink> Walk<'_, S> {
     fn within(&mut self, place: usize, kind: Type, go: impl FnOnce(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         self.depth += 1;
         let watched = self.depth > WATCHED;
-        if watched {
-            if self.within.contains(&place) {
-                let problem = format!("json: unsupported value: encountered a cycle via {kind}");
-                return Err(Error::new(problem).into());
-            }
-            self.within.push(place);
+        if watched && !self.within.insert(place) {
+            let problem = format!("json: unsupported value: encountered a cycle via {kind}");
+            return Err(Error::new(problem).into());
         }
         enough(|| go(self))?;
         if watched {
-            self.within.pop();
+            self.within.remove(&place);
         }
         self.depth -= 1;
         Ok(())

@@ -31,7 +31,7 @@ pub(crate) fn to_yaml(value: &Value) -> Result<String, Error> {
 fn by_way_of_json(value: &Value) -> Result<String, Error> {
     let json = json::to_json(value, Layout::Compact);
     let json = json.map_err(|error| Error::wrap("error marshaling into JSON: ", error))?;
-    let read = read_with(&json, &Numbers::Exact).map_err(|error| Error::new(error.to_string()))?;
+    let read = read_with(json.as_bytes(), &Numbers::Exact).map_err(|error| Error::new(error.to_string()))?;
     match written(&read, true) {
         Ok(text) => Ok(text),
         Err(Stop::Refused(error)) => Err(error),
@@ -158,9 +158,7 @@ impl Sink for Straight {
 
 /// What YAML stands for, as `yaml.Unmarshal` gives it: all numbers are floats.
 pub(crate) fn from_yaml(text: &[u8]) -> Result<Value, String> {
-    let text = str::from_utf8(text).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned());
-    text.and_then(|text| read_with(text, &Numbers::Floats).map_err(|error| error.to_string()))
-        .map_err(|error| format!("error converting YAML to JSON: {error}"))
+    read_with(text, &Numbers::Floats).map_err(|error| format!("error converting YAML to JSON: {error}"))
 }
 
 /// Makes values of what is read.

@@ -16,7 +16,7 @@ const TEXT: Type = Type::String;
 pub(crate) fn add(declare: &mut Declare<'_>) {
     declare.variadic(&["dict"], &[Type::Any], MAP, dict);
     declare.plain(&["get"], &[MAP, TEXT], Type::Any, |a| look(&a[0], text(&a[1])).unwrap_or_else(|| "".into()));
-    declare.plain(&["hasKey"], &[MAP, TEXT], Type::Bool, |a| look(&a[0], text(&a[1])).is_some().into());
+    declare.plain(&["hasKey"], &[MAP, TEXT], Type::Bool, |a| map(&a[0]).look(text(&a[1]), |_| ()).is_some().into());
     declare.panicking(&["set"], &[MAP, TEXT, Type::Any], MAP, |a| {
         let map = map(&a[0]);
         if map.is_nil() {

@@ -40,7 +40,7 @@ fn truncated(float: f64) -> i64 {
 }
 
 /// `strconv.ParseFloat`, which also reads words.
-fn float(text: &str) -> Option<f64> {
+pub(crate) fn float(text: &str) -> Option<f64> {
     let (sign, word) = match text.as_bytes() {
         [b'-', ..] => (-1.0, &text[1..]),
         [b'+', ..] => (1.0, &text[1..]),

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Type, Value};
 
-pub(crate) use cast::{to_float, to_int};
+pub(crate) use cast::{float as parse_float, to_float, to_int};
 
 use crate::World;
 use crate::argument::text;

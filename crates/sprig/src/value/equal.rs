@@ -1,5 +1,6 @@
 //! `reflect.DeepEqual`.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use fitout_gotmpl::{Fields, Host, Shape, Value};
@@ -17,7 +18,7 @@ pub(crate) fn deep_equal(one: &Value, other: &Value) -> bool {
 #[derive(Default)]
 struct Comparison {
     depth: usize,
-    pairs: Vec<(*const (), *const ())>,
+    pairs: HashSet<(*const (), *const ())>,
 }
 
 impl Comparison {
@@ -77,17 +78,14 @@ impl Comparison {
     /// Compares what two values hold.
     fn within(&mut self, one: *const (), other: *const (), compare: impl FnOnce(&mut Self) -> bool) -> bool {
         let remembered = self.depth >= TRUSTED;
-        if remembered {
-            if self.pairs.contains(&(one, other)) {
-                return true;
-            }
-            self.pairs.push((one, other));
+        if remembered && !self.pairs.insert((one, other)) {
+            return true;
         }
         self.depth += 1;
         let equal = crate::stack::enough(|| compare(self));
         self.depth -= 1;
         if remembered {
-            self.pairs.pop();
+            self.pairs.remove(&(one, other));
         }
         equal
     }

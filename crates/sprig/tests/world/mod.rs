@@ -11,6 +11,7 @@ use fitout_gotmpl::{Error, Functions, MissingKey, Set, Text, Value};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
+#[allow(unused_imports, reason = "not every test program has values from rows")]
 pub(crate) use templates::decode;
 
 /// What a question says about the world.
@@ -26,6 +27,7 @@ pub(crate) struct World {
 
 impl World {
     /// The world that a row speaks of.
+    #[allow(dead_code, reason = "not every test program has rows")]
     pub(crate) fn of(json: &Json) -> Self {
         let zone = json["zone"].as_str().unwrap_or_default().to_owned();
         Self { seed: json["seed"].as_u64().unwrap_or(0), zone, now: json["now"].as_i64().unwrap_or(0) }
@@ -35,7 +37,7 @@ impl World {
 /// A world whose random bytes are SHA-256 of the seed and a counter, block after block.
 #[derive(Debug)]
 struct Fixed {
-    world: World,
+    world: RefCell<World>,
     stream: RefCell<Stream>,
 }
 
@@ -50,7 +52,7 @@ impl fitout_sprig::World for Fixed {
         let mut stream = self.stream.borrow_mut();
         for byte in bytes {
             if stream.rest.is_empty() {
-                let hash = Sha256::new_with_prefix(self.world.seed.to_le_bytes());
+                let hash = Sha256::new_with_prefix(self.world.borrow().seed.to_le_bytes());
                 stream.rest = hash.chain_update(stream.counter.to_le_bytes()).finalize().to_vec();
                 // Taken from the end.
                 stream.rest.reverse();
@@ -62,25 +64,51 @@ impl fitout_sprig::World for Fixed {
 
     fn now(&self) -> (i64, u32) {
         let second = 1_000_000_000;
-        (self.world.now.div_euclid(second), u32::try_from(self.world.now.rem_euclid(second)).unwrap())
+        let now = self.world.borrow().now;
+        (now.div_euclid(second), u32::try_from(now.rem_euclid(second)).unwrap())
     }
 
     fn zone(&self) -> String {
-        if self.world.zone.is_empty() { "UTC".to_owned() } else { self.world.zone.clone() }
+        let zone = self.world.borrow().zone.clone();
+        if zone.is_empty() { "UTC".to_owned() } else { zone }
     }
 }
 
-/// All functions, in a world.
-pub(crate) fn functions(world: &World) -> Functions {
-    let mut functions = Functions::default();
-    let fixed: Rc<dyn fitout_sprig::World> = Rc::new(Fixed { world: world.clone(), stream: RefCell::default() });
-    fitout_sprig::add(&mut functions, &fixed);
-    functions
+/// A world and the functions in it. The zone is asked for once, the rest whenever it is needed.
+struct Inhabited {
+    fixed: Rc<Fixed>,
+    functions: Rc<Functions>,
+}
+
+impl Inhabited {
+    fn new(world: World) -> Self {
+        let fixed = Rc::new(Fixed { world: RefCell::new(world), stream: RefCell::default() });
+        let mut functions = Functions::default();
+        fitout_sprig::add(&mut functions, &(Rc::clone(&fixed) as Rc<dyn fitout_sprig::World>));
+        Self { fixed, functions: Rc::new(functions) }
+    }
+}
+
+thread_local! {
+    /// There are many questions, and many functions.
+    static WITHOUT_ZONE: Inhabited = Inhabited::new(World::default());
+}
+
+/// All functions, in a world that has just begun.
+pub(crate) fn functions(world: &World) -> Rc<Functions> {
+    if !world.zone.is_empty() {
+        return Inhabited::new(world.clone()).functions;
+    }
+    WITHOUT_ZONE.with(|Inhabited { fixed, functions }| {
+        fixed.world.replace(world.clone());
+        fixed.stream.take();
+        Rc::clone(functions)
+    })
 }
 
 /// What a template "t" makes of a value, with others beside it.
 pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
-    let set = Set::new("root", Rc::new(functions(world)), MissingKey::Zero);
+    let set = Set::new("root", functions(world), MissingKey::Zero);
     for (name, text) in others {
         set.parse(name.as_str(), text.as_str())?;
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Map, Text, Type, Value, quote};
 
-use crate::formats::stack::enough;
+use crate::stack::enough;
 
 /// How deep Go lets a text nest.
 const DEEPEST: usize = 10_000;
@@ -101,11 +101,11 @@ impl Reader<'_> {
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
-        self.at += 1;
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err("exceeded max depth".to_owned());
+            return self.fail("exceeded max depth");
         }
+        self.at += 1;
         let value = enough(|| read(self))?;
         self.depth -= 1;
         Ok(value)
