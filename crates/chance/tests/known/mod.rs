@@ -33,8 +33,9 @@ impl World for Known {
 }
 
 /// What a template makes of a value in a world.
-pub(crate) fn run(world: Rc<dyn World>, text: &str, data: &Value) -> Result<String> {
+pub(crate) fn run(world: impl World + 'static, text: &str, data: &Value) -> Result<String> {
     let mut functions = Functions::default();
+    let world: Rc<dyn World> = Rc::new(world);
     fitout_sprig::add(&mut functions, &world);
     let set = Set::new("root", Rc::new(functions), MissingKey::Zero);
     set.parse("t", text)?;
