@@ -147,7 +147,9 @@ impl<'t> Cursor<'t> {
             return;
         }
         into.push(if matches!(first, '\u{2028}' | '\u{2029}') { first } else { '\n' });
-        let both = first == '\r' && self.peek(1) == '\n';
+        // As Go, look at the next in any case: it may be one that it does not have.
+        let second = self.peek(1);
+        let both = first == '\r' && second == '\n';
         self.at += first.len_utf8() + usize::from(both);
         self.mark.index += 1 + usize::from(both);
         self.mark.line += 1;

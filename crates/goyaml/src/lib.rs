@@ -46,7 +46,7 @@ pub use build::Build;
 pub use document::to_yaml;
 pub use documents::{Document, documents};
 pub use error::Error;
-pub use float::{shortest, shortest_single};
+pub use float::{is_halfway, is_halfway_single, shortest, shortest_single};
 pub use keys::{are_sorted, sort_keys};
 pub use parser::MAX_DEPTH;
 pub use writer::{Dialect, Writer};
