@@ -102,7 +102,7 @@ fn fill_in_the_tables() -> Result<()> {
                 filled.push_str(line);
             } else {
                 let (question, _) = rows::question(line)?;
-                let answer = ask(&mut judge, std::slice::from_ref(&question))?.remove(0);
+                let answer = world::kept(judge.ask(&[world::for_the_judge(&question)])?.remove(0));
                 filled.push_str(&format!("{question} => {answer}"));
             }
             filled.push('\n');
