@@ -136,3 +136,46 @@ fn a_directory_is_loaded_in_the_order_in_which_it_is_walked_and_without_what_it_
     assert_eq!(names(&chart.templates), ["templates/a/b.yaml", "templates/a-b.yaml", "templates/a.yaml"]);
     assert_eq!(names(&chart.files), [".helmignore", "b.txt"]);
 }
+
+/// A chart with so many declared subcharts, each with values and globals of its own.
+fn broad(count: usize) -> Vec<File> {
+    let declared: Vec<_> = (0..count)
+        .map(|number| format!("{{name: sub{number}, version: '*', condition: sub{number}.enabled}}"))
+        .collect();
+    let mut files = vec![
+        File::new("Chart.yaml", format!("{CHART}dependencies: [{}]\n", declared.join(", "))),
+        File::new("values.yaml", "global: {a: {b: {c: 1}}, d: x}\ntags: {x: true}\n"),
+    ];
+    for number in 0..count {
+        let table: Vec<_> = (0..20).map(|key| format!("key{key}: {{a: {key}, b: [1, {{c: d}}], e: null}}\n")).collect();
+        files.push(File::new(format!("charts/sub{number}/Chart.yaml"), CHART.replace("root", &format!("sub{number}"))));
+        files.push(File::new(format!("charts/sub{number}/values.yaml"), table.concat()));
+    }
+    files
+}
+
+fn work(files: &[File]) -> Duration {
+    let begun = Instant::now();
+    let mut chart = Chart::from_files(files.to_vec(), &mut Warnings::new()).unwrap();
+    let user = load(b"sub1: {key1: {a: null}}\nglobal: {z: {y: 1}}\n").unwrap();
+    dependencies::process(&mut chart, &user, &mut Warnings::new()).unwrap();
+    coalesce_values(&chart, &user, &mut Warnings::new()).unwrap();
+    begun.elapsed()
+}
+
+#[test]
+fn twice_the_subcharts_cost_about_twice() {
+    let (half, whole) = (broad(50), broad(100));
+    let least = |files: &[File]| (0..4).map(|_| work(files)).min().unwrap();
+    // Others are on the machine, so what can be reached may be tried for again.
+    let mut measured = Vec::new();
+    for _ in 0..5 {
+        let (half, whole) = (least(&half), least(&whole));
+        measured.push((half, whole));
+        if whole.as_secs_f64() <= 2.2 * half.as_secs_f64() {
+            println!("50 and 100 subcharts: {measured:?}");
+            return;
+        }
+    }
+    panic!("it grows too fast: {measured:?}");
+}

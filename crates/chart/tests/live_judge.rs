@@ -6,6 +6,7 @@ mod chance;
 mod rows;
 mod world;
 
+use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Result, ensure};
@@ -103,7 +104,7 @@ fn fill_in_the_tables() -> Result<()> {
             } else {
                 let (question, _) = rows::question(line)?;
                 let answer = world::kept(judge.ask(&[world::for_the_judge(&question)])?.remove(0));
-                filled.push_str(&format!("{question} => {answer}"));
+                write!(filled, "{question} => {answer}")?;
             }
             filled.push('\n');
         }

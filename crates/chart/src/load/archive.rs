@@ -31,7 +31,7 @@ const KIND_OF_FILE: u32 = 0o170_000;
 const DIRECTORY: u32 = 0o040_000;
 
 /// Helm counts only what is in files. More of them than this, or more around them, no honest archive has.
-const MOST_FILES: usize = 1 << 16;
+const MOST_FILES: usize = 1 << 15;
 const MOST_BYTES: u64 = MAX_SIZE as u64 + (MOST_FILES as u64 * 1024);
 
 /// The files, with paths from inside of the one directory that everything is in.

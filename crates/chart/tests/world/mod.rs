@@ -141,13 +141,11 @@ fn flags(question: &Json) -> Result<Json, Error> {
 }
 
 fn loaded(question: &Json, warnings: &mut Warnings) -> Result<Chart, Error> {
-    match archive::packed(question) {
-        Some(bytes) => Chart::from_archive(&bytes, warnings),
-        None => {
-            let files = files(question).into_iter().map(|(name, text)| File::new(name, text));
-            Chart::from_files(files.collect(), warnings)
-        }
+    if let Some(bytes) = archive::packed(question) {
+        return Chart::from_archive(&bytes, warnings);
     }
+    let files = files(question).into_iter().map(|(name, text)| File::new(name, text));
+    Chart::from_files(files.collect(), warnings)
 }
 
 fn process(question: &Json, warnings: &mut Warnings) -> Result<Json, Error> {
