@@ -52,7 +52,7 @@ fn collect(chart: &Chart, values: &Map, problems: &mut String, warnings: &mut Wa
             None | Some(Value::Nil) => {}
             Some(inner) => {
                 if let Some(inner) = as_table(&inner) {
-                    with_stack(|| collect(dependency, inner, problems, warnings))
+                    with_stack(|| collect(dependency, inner, problems, warnings));
                 } else {
                     let found = inner.type_name();
                     let problem = format!("invalid type for values: expected object (map), got {found}");
