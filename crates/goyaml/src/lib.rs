@@ -73,6 +73,14 @@ pub fn read_with<B: Build>(text: &[u8], build: &B) -> Result<B::Value, Error> {
     json::to_json(decode::decode(&tree, Duplicates::LastWins, GO_DEPTH)?, build)
 }
 
+/// The first document of a text, but of a mapping only what is under keys that are wanted: the rest is checked and
+/// forgotten. It may nest as deeply as Go allows.
+pub fn top(text: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Value, Error> {
+    let input = Input::of(text);
+    let tree = parser::parse(&input, GO_DEPTH)?;
+    json::top(decode::decode(&tree, Duplicates::LastWins, GO_DEPTH)?, wanted)
+}
+
 /// How deep Go lets a text nest.
 const GO_DEPTH: usize = 10_000;
 

@@ -40,8 +40,7 @@ pub type Answer = dyn Fn(&Lookup) -> Result<Value, String>;
 
 /// All functions of a render.
 pub(super) fn all(world: &Rc<dyn World>, lint: bool, answer: Option<Rc<Answer>>) -> Functions {
-    let mut functions = Functions::default();
-    fitout_sprig::add(&mut functions, world);
+    let mut functions = fitout_sprig::functions(world);
     functions.add("include", include());
     functions.add("tpl", tpl());
     functions.add("required", required(lint));

@@ -83,8 +83,7 @@ struct Inhabited {
 impl Inhabited {
     fn new(world: World) -> Self {
         let fixed = Rc::new(Fixed { world: RefCell::new(world), stream: RefCell::default() });
-        let mut functions = Functions::default();
-        fitout_sprig::add(&mut functions, &(Rc::clone(&fixed) as Rc<dyn fitout_sprig::World>));
+        let functions = fitout_sprig::functions(&(Rc::clone(&fixed) as Rc<dyn fitout_sprig::World>));
         Self { fixed, functions: Rc::new(functions) }
     }
 }
