@@ -1,4 +1,11 @@
 //! Functions on dates, and Go's `time` behind them.
+//!
+//! Known differences:
+//!
+//! - Zones are those that come with the program, not the machine's: what was decided later or elsewhere is not known. Dublin's
+//!   winter is no daylight saving time here.
+//! - `now` does not say what the monotonic clock says: it prints without `m=+0.01`, as a time from elsewhere does in Go.
+//! - A number that is written into a template is no duration: `now.Add 5` is refused.
 
 mod calendar;
 mod duration;
