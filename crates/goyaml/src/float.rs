@@ -86,8 +86,9 @@ mod tests {
 
     #[test]
     fn of_two_that_are_as_near_the_even_one_is_taken() {
-        assert_eq!(shortest(1_125_899_906_842_624.25), "1.1258999068426242e+15");
-        assert_eq!(shortest(1_125_899_906_842_624.75), "1.1258999068426248e+15");
+        let whole = 1_125_899_906_842_624.0;
+        assert_eq!(shortest(whole + 0.25), "1.1258999068426242e+15");
+        assert_eq!(shortest(whole + 0.75), "1.1258999068426248e+15");
         assert_eq!(shortest_single(-2_570_223.25), "-2.5702232e+06");
     }
 
