@@ -179,3 +179,12 @@ fn twice_the_subcharts_cost_about_twice() {
     }
     panic!("it grows too fast: {measured:?}");
 }
+
+#[test]
+fn values_of_a_hundred_megabytes_are_refused_at_once() {
+    let text = "key: value\n".repeat(100 << 20 >> 3);
+    let begin = std::time::Instant::now();
+    let refused = fitout_chart::values::load(text.as_bytes()).unwrap_err().to_string();
+    assert!(begin.elapsed().as_secs_f64() < 1.0, "{:?}", begin.elapsed());
+    assert!(refused.contains("at most 16777216 are read"), "{refused}");
+}

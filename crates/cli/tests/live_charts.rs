@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use fitout_testkit::Programs;
@@ -14,7 +15,9 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Result<Self> {
-        let dir = std::env::temp_dir().join(format!("fitout-{name}-{}", std::process::id()));
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("fitout-{name}-{}-{number}", std::process::id()));
         fs::create_dir_all(&dir)?;
         Ok(Self(dir))
     }
@@ -117,7 +120,7 @@ fn what_helm_refuses_is_refused_with_its_message() -> Result<()> {
     let folder = chart()?;
     let flags: &[&[&str]] = &[
         &["--kube-version", "1.29.0"],
-        &["--kube-version", "1.36.0", "--set", "a[=1"],
+        &["--kube-version", "1.36.0", "--set", "list[x]=1"],
         &["--kube-version", "1.36.0", "--set-json", "a={"],
         &["--kube-version", "1.36.0", "-s", "templates/none.yaml"],
         &["--kube-version", "1.36.0", "--set-json", "a=[1]"],
@@ -145,13 +148,13 @@ fn an_error_is_shown_at_its_place_with_the_value_that_is_missing() -> Result<()>
     assert_eq!(
         text(&refused.stderr),
         "\
-error: placed/templates/a.yaml:2:27
+error: placed/templates/a.yaml:2:17
   executing \"placed/templates/a.yaml\" at <.Values.image.tag.name>:
     nil pointer evaluating interface {}.name
- --> placed/templates/a.yaml:2:28
+ --> placed/templates/a.yaml:2:18
   |
 2 | image: {{ .Values.image.tag.name }}
-  |                            ^
+  |           ^^^^^^^^^^^^^^^^^^^^^^
 hint: image.tag is not set: give it a value, or have the template ask for it
 "
     );
