@@ -7,6 +7,7 @@ mod generate;
 mod hub;
 mod image;
 mod lint;
+mod mistakes;
 mod packages;
 mod suite;
 mod testbed;
@@ -43,6 +44,8 @@ enum Chore {
         #[arg(value_enum)]
         bench: bench::Bench,
     },
+    /// Plant mistakes in a copy of the code, and have the fuzzer find each
+    Mistakes(mistakes::Options),
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
     Testbed,
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Chore::Generate(options) => generate::run(&options),
         Chore::Image(options) => image::run(&options),
         Chore::Bench { bench } => bench::run(bench),
+        Chore::Mistakes(options) => mistakes::run(&options),
         Chore::Testbed => testbed::build().map(|_| ()),
     };
     match result {
