@@ -8,6 +8,7 @@ mod generate;
 mod hub;
 mod image;
 mod lint;
+mod mistakes;
 mod packages;
 mod suite;
 mod testbed;
@@ -46,6 +47,8 @@ enum Chore {
     },
     /// Compare what we do with what the originals do
     Conformance(conformance::Options),
+    /// Plant mistakes in a copy of the code, and have the fuzzer find each
+    Mistakes(mistakes::Options),
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
     Testbed,
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Chore::Image(options) => image::run(&options),
         Chore::Bench { bench } => bench::run(bench),
         Chore::Conformance(options) => conformance::run(&options),
+        Chore::Mistakes(options) => mistakes::run(&options),
         Chore::Testbed => testbed::build().map(|_| ()),
     };
     match result {

@@ -17,6 +17,7 @@ import (
 	_ "unsafe"
 
 	"fitout.dev/testbed/judge/world"
+	"github.com/google/uuid"
 	"helm.sh/helm/v4/pkg/engine"
 )
 
@@ -79,8 +80,10 @@ func run(q question) answer {
 		return refused(err)
 	}
 	time.Local = zone
-	rand.Reader = &world.Stream{Seed: q.Seed}
-	root := template.New("root").Option("missingkey=" + q.MissingKey)
+	stream := &world.Stream{Seed: q.Seed}
+	rand.Reader = stream
+	uuid.SetRand(stream)
+	root := template.New("gotpl").Option("missingkey=" + q.MissingKey)
 	initialise(engine.Engine{}, context.Background(), root)
 	root.Funcs(template.FuncMap{"now": func() time.Time { return time.Unix(0, q.Now) }})
 	for _, other := range q.Others {

@@ -38,8 +38,8 @@ pub struct Lookup {
 /// Answers what templates ask of the cluster.
 pub type Answer = dyn Fn(&Lookup) -> Result<Value, String>;
 
-/// All functions of a render.
-pub(super) fn all(world: &Rc<dyn World>, lint: bool, answer: Option<Rc<Answer>>) -> Functions {
+/// All functions that templates of a chart call: those of [`fitout_sprig`], and those that need the templates around them.
+pub fn all(world: &Rc<dyn World>, lint: bool, answer: Option<Rc<Answer>>) -> Functions {
     let mut functions = fitout_sprig::functions(world);
     functions.add("include", include());
     functions.add("tpl", tpl());

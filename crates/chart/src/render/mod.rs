@@ -19,7 +19,7 @@ use crate::values::{self, Schemas};
 
 pub use capabilities::{Capabilities, HELM_VERSION};
 pub use error::{Error, Place};
-pub use functions::{Answer, Lookup};
+pub use functions::{Answer, Lookup, all as functions};
 pub use version::KubeVersion;
 
 use files::Files;
@@ -72,7 +72,7 @@ pub(crate) fn render(
     tasks.sort_by(|one, other| (depth(&other.path), &other.path).cmp(&(depth(&one.path), &one.path)));
     tasks.dedup_by(|later, earlier| later.path == earlier.path);
     let missing_key = if options.strict { MissingKey::Error } else { MissingKey::Zero };
-    let functions = Rc::new(functions::all(world, options.lint, options.answer.clone()));
+    let functions = Rc::new(functions(world, options.lint, options.answer.clone()));
     let set = Set::new(ROOT, functions, missing_key);
     for task in &tasks {
         set.parse(task.path.as_str(), task.text.clone()).map_err(|cause| error::unparsed(&task.path, &cause))?;

@@ -117,6 +117,9 @@ fn merge_composed(there: &Value, value: &Value, overwrite: bool, depth: usize) -
         (Value::Map(target), Value::Map(source)) if !target.is_nil() => {
             crate::stack::enough(|| merge(&target, &source, overwrite, depth + 1))
         }
+        (Value::Map(target), Value::Host(host)) if target.is_nil() && matches!(host.shape(), Shape::Struct(_)) => {
+            Err(Refusal::Panic("reflect: call of reflect.Value.IsNil on struct Value".to_owned()))
+        }
         (Value::Host(host), Value::Map(source)) => match host.shape() {
             Shape::Pointer(_) if !overwrite && !source.is_nil() => Err(Refusal::Different),
             Shape::Struct(fields) if fields.iter().any(|(name, _)| name.starts_with(char::is_uppercase)) => {

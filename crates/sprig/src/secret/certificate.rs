@@ -18,11 +18,12 @@ const CERTIFICATE: Type = Type::Named("sprig.certificate");
 pub(super) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
     let here = Rc::clone(world);
     declare.plain(&["genPrivateKey"], &[Type::String], Type::String, move |arguments| {
-        let kind = String::from_utf8_lossy(text(&arguments[0]));
-        if !["", "rsa", "dsa", "ecdsa", "ed25519"].contains(&&*kind) {
-            return Value::string(format!("Unknown type {kind}"));
-        }
-        let key = here.private_key(&kind);
+        let bytes = text(&arguments[0]);
+        let known = ["", "rsa", "dsa", "ecdsa", "ed25519"].into_iter().find(|kind| kind.as_bytes() == bytes);
+        let Some(kind) = known else {
+            return Value::string([b"Unknown type ", bytes].concat());
+        };
+        let key = here.private_key(kind);
         Value::string(key.unwrap_or_else(|reason| format!("failed to generate private key: {reason}")))
     });
     let here = Rc::clone(world);

@@ -1,163 +1,39 @@
-//! Calls of functions made up by chance.
+//! Templates made up by chance: control flow, variables and pipelines of calls to every function, over values of all kinds.
 //!
-//! What could not be compared is left out: what depends on Go's order of maps, and keys of different types in one map.
+//! What could not be compared is left out: what depends on Go's order of maps, keys of different types in one map, what asks
+//! the machine's clock, what has no end.
 
+mod arguments;
+pub(crate) mod calls;
+mod templates;
 mod values;
 
-use fitout_gotmpl::Type;
-
+use crate::formats;
 use crate::rows::Question;
-use crate::world;
+use crate::world::World;
+use calls::{ALONE, CALLS};
 
 /// A source of chance: the same number makes the same things.
 pub(crate) struct Chance {
+    number: u64,
     state: u64,
+    /// The variables that are in scope.
+    variables: Vec<&'static str>,
+    /// How many loops there are around what is being made.
+    loops: usize,
+    /// The templates that may be called from here: those that come later, so that there is an end.
+    callable: &'static [&'static str],
 }
 
-/// Each function with what its arguments should be, by letters: anything, a text, an integer, a count, a number, digits, a
-/// list, a full list, a map, a boolean, a version, a range, a path, an address, a pattern (`x`), base64 (`e`). The last
-/// one may come again where a `*` is.
-const CALLS: &[(&str, &str)] = &[
-    ("abbrev", "it"),
-    ("abbrevboth", "iit"),
-    ("add", "n*"),
-    ("add1", "n"),
-    ("add1f", "n"),
-    ("addf", "n*"),
-    ("all", "a*"),
-    ("any", "a*"),
-    ("append", "la"),
-    ("atoi", "d"),
-    ("b32dec", "e"),
-    ("b32enc", "t"),
-    ("b64dec", "e"),
-    ("b64enc", "t"),
-    ("base", "p"),
-    ("biggest", "nn*"),
-    ("camelcase", "t"),
-    ("cat", "a*"),
-    ("ceil", "n"),
-    ("chunk", "il"),
-    ("clean", "p"),
-    ("coalesce", "a*"),
-    ("compact", "l"),
-    ("concat", "l*"),
-    ("contains", "tt"),
-    ("deepCopy", "a"),
-    ("deepEqual", "aa"),
-    ("default", "aa"),
-    ("dict", "tata"),
-    ("dict", "a*"),
-    ("dig", "tam"),
-    ("dig", "ttam"),
-    ("dir", "p"),
-    ("div", "nn"),
-    ("divf", "nn*"),
-    ("empty", "a"),
-    ("ext", "p"),
-    ("first", "l"),
-    ("float64", "n"),
-    ("floor", "n"),
-    ("get", "mt"),
-    ("has", "al"),
-    ("hasKey", "mt"),
-    ("hasPrefix", "tt"),
-    ("hasSuffix", "tt"),
-    ("indent", "ct"),
-    ("initial", "l"),
-    ("initials", "t"),
-    ("int", "n"),
-    ("int64", "n"),
-    ("isAbs", "p"),
-    ("join", "tl"),
-    ("kebabcase", "t"),
-    ("kindIs", "ta"),
-    ("kindOf", "a"),
-    ("last", "l"),
-    ("list", "a*"),
-    ("lower", "t"),
-    ("max", "nn*"),
-    ("maxf", "nn*"),
-    ("merge", "mm*"),
-    ("mergeOverwrite", "mm*"),
-    ("min", "nn*"),
-    ("minf", "nn*"),
-    ("mod", "nn"),
-    ("mul", "nn*"),
-    ("mulf", "nn*"),
-    ("mustFirst", "l"),
-    ("mustHas", "al"),
-    ("mustMerge", "mm*"),
-    ("mustMergeOverwrite", "mm*"),
-    ("mustSlice", "fii"),
-    ("mustUniq", "l"),
-    ("nindent", "ct"),
-    ("nospace", "t"),
-    ("omit", "mt*"),
-    ("pick", "mt*"),
-    ("pluck", "tm*"),
-    ("plural", "tti"),
-    ("prepend", "la"),
-    ("quote", "a*"),
-    ("regexFind", "xt"),
-    ("regexFindAll", "xti"),
-    ("regexMatch", "xt"),
-    ("regexReplaceAll", "xtt"),
-    ("regexReplaceAllLiteral", "xtt"),
-    ("regexSplit", "xti"),
-    ("repeat", "ct"),
-    ("replace", "ttt"),
-    ("rest", "l"),
-    ("reverse", "l"),
-    ("round", "ni"),
-    ("round", "nin"),
-    ("toString (semver", "v)"),
-    ("semverCompare", "rv"),
-    ("seq", "c*"),
-    ("slice", "fi"),
-    ("slice", "fii"),
-    ("snakecase", "t"),
-    ("sortAlpha", "l"),
-    ("split", "tt"),
-    ("splitList", "tt"),
-    ("splitn", "tit"),
-    ("squote", "a*"),
-    ("sub", "nn"),
-    ("subf", "nn*"),
-    ("substr", "iit"),
-    ("swapcase", "t"),
-    ("ternary", "aab"),
-    ("title", "t"),
-    ("toDecimal", "n"),
-    ("toString", "a"),
-    ("toStrings", "a"),
-    ("trim", "t"),
-    ("trimAll", "tt"),
-    ("trimPrefix", "tt"),
-    ("trimSuffix", "tt"),
-    ("trunc", "it"),
-    ("typeIs", "ta"),
-    ("typeIsLike", "ta"),
-    ("typeOf", "a"),
-    ("uniq", "l"),
-    ("unset", "mt"),
-    ("until", "c"),
-    ("untilStep", "ccc"),
-    ("untitle", "t"),
-    ("upper", "t"),
-    ("urlJoin", "m"),
-    ("urlParse", "u"),
-    ("without", "la*"),
-    ("wrap", "it"),
-    ("wrapWith", "itt"),
-];
-
-const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
 const FIELDS: &[&str] = &["a", "b", "c", "l", "m", "n", "s", "t", "z", "k"];
+const ZONES: &[&str] = &["", "", "", "UTC", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Pacific/Apia"];
+const MOMENTS: &[i64] =
+    &[0, 1_700_000_000_123_456_789, 1_711_846_800_000_000_000, -86_400_000_000_001, 951_782_400_000_000_000];
 
 impl Chance {
     pub(crate) fn new(number: u64) -> Self {
-        Self { state: number.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0xD1B5_4A32_D192_ED03) }
+        let state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0xD1B5_4A32_D192_ED03);
+        Self { number, state, variables: vec!["$"], loops: 0, callable: &[] }
     }
 
     fn below(&mut self, limit: usize) -> usize {
@@ -175,162 +51,55 @@ impl Chance {
         from[self.below(from.len())]
     }
 
-    /// A few calls, whose results are shown with their types.
+    /// The functions that a question begins with: numbers in a row have them all.
+    pub(crate) fn leading(number: u64) -> (&'static str, &'static str) {
+        let (round, turn) = (number / CALLS.len() as u64, usize::try_from(number % CALLS.len() as u64).unwrap_or(0));
+        if round % 4 == 0 && turn < ALONE.len() { ALONE[turn] } else { CALLS[turn] }
+    }
+
+    /// A question about a template that is mostly one, which begins with the call whose turn it is.
     pub(crate) fn question(&mut self) -> Question {
-        let mut text = String::new();
-        for _ in 0..=self.below(2) {
-            let (call, kind) = self.call(3);
-            let show = match self.below(4) {
-                0 => "{{@ | printf \"%T %#v\"}}",
-                1 if matches!(kind, Type::List(_) | Type::Map(..)) => "{{range $i, $e := @}}{{$i}}={{$e}},{{end}}",
-                _ => "{{@}}",
-            };
-            text = text + &show.replace('@', &format!("({call})")) + ";";
+        let others = [("one", &["two"][..]), ("two", &[])].map(|(name, callable)| {
+            self.callable = callable;
+            self.variables = vec!["$"];
+            (name.to_owned(), self.body(1))
+        });
+        self.callable = &["one", "two", "one", "two", "one", "two", "none"];
+        self.variables = vec!["$"];
+        let (name, params) = Self::leading(self.number);
+        let call = self.call_of(name, params, 3);
+        let mut text = self.shown(&call) + ";";
+        if self.one_in(2) && !ALONE.contains(&(name, params)) {
+            text += &self.body(3);
         }
+        if self.one_in(8) {
+            self.callable = &[];
+            self.variables = vec!["$"];
+            let (name, body) = (self.one_of(&["d", "one"]), self.body(1));
+            text = format!("{text}{{{{define \"{name}\"}}}}{body}{{{{end}}}}");
+        }
+        let data = self.data(&text);
+        // Go's library for TOML asks for the local zone only once, when the judge starts.
+        let zone = if data.get("toml").is_some() { "" } else { self.one_of(ZONES) };
+        let world = World { seed: self.number % 1000, zone: zone.to_owned(), now: self.one_of(MOMENTS) };
+        Question { text, others: others.to_vec(), data, world }
+    }
+
+    /// What a template is given: fields, and the texts that it asks for.
+    fn data(&mut self, text: &str) -> serde_json::Value {
         let mut data = self.object(3);
         data["root"] = self.value(1);
-        Question::new(text, data)
-    }
-
-    /// A call, and the type of what it gives.
-    fn call(&mut self, depth: usize) -> (String, Type) {
-        let (name, params) = self.one_of(CALLS);
-        let functions = world::functions(&world::World::default());
-        let result = functions.get(name.split(' ').next().unwrap()).unwrap().signature().result;
-        let mut params: Vec<char> = params.chars().collect();
-        if params.last() == Some(&'*') {
-            params.pop();
-            let last = params.last().copied().unwrap_or('a');
-            params.extend(std::iter::repeat_n(last, self.below(3)));
-        }
-        match self.below(60) {
-            0 => drop(params.pop()),
-            1 => params.push('a'),
-            _ => {}
-        }
-        let mut call = name.to_owned();
-        for param in params {
-            if param == ')' {
-                call.push(')');
-                continue;
-            }
-            let argument = self.argument(param, depth.saturating_sub(1));
-            // What is merged into itself has no end.
-            let merged = name.to_ascii_lowercase().contains("merge");
-            let argument = if merged { format!("(deepCopy {argument})") } else { argument };
-            call = call + " " + &argument;
-        }
-        (call, result)
-    }
-
-    fn argument(&mut self, kind: char, depth: usize) -> String {
-        if kind == 'c' {
-            // What counts so many times that Go runs out of memory has no answer.
-            return self.one_of(INTS).to_owned();
-        }
-        // A list that was made by appending has room behind its end, into which Go lets slices reach.
-        if kind != 'f' && depth > 0 && self.one_in(3) {
-            for _ in 0..8 {
-                let (call, result) = self.call(depth);
-                if fits(result, kind) || self.one_in(200) {
-                    return format!("({call})");
-                }
+        let mut formats = formats::Chance::new(self.number);
+        for (field, make) in [
+            ("json", formats::Chance::json as fn(&mut formats::Chance) -> serde_json::Value),
+            ("yaml", formats::Chance::yaml),
+            ("toml", formats::Chance::toml),
+            ("any", |formats| formats.value(3)),
+        ] {
+            if text.contains(&format!("$.{field}")) {
+                data[field] = make(&mut formats);
             }
         }
-        if self.one_in(60) {
-            return self.operand();
-        }
-        match kind {
-            't' => self.text(),
-            'i' => self.one_of(INTS).to_owned(),
-            'n' => self.number(),
-            'd' => self.digits(),
-            'f' => format!("(list {} {} {})", self.operand(), self.text(), self.number()),
-            'l' => match self.below(5) {
-                0 => format!("(list {} {} {})", self.operand(), self.operand(), self.operand()),
-                1 => format!("(splitList \",\" {})", self.text()),
-                2 => format!("(until {})", self.one_of(INTS)),
-                3 => format!("(list {} {} {})", self.text(), self.text(), self.number()),
-                _ => ".l".to_owned(),
-            },
-            'm' => match self.below(4) {
-                0 => format!("(dict \"a\" {} \"b\" {})", self.operand(), self.operand()),
-                1 => format!("(dict \"m\" (dict \"a\" {}) \"k\" {})", self.operand(), self.operand()),
-                2 => self.one_of(&[".m", ".k", ".z"]).to_owned(),
-                _ => format!("(dict {} {})", self.text(), self.operand()),
-            },
-            'b' => self.one_of(&["true", "false"]).to_owned(),
-            'v' => self.version(),
-            'r' => format!("\"{}{}\"", self.one_of(&["", ">=", "^", "~", "<", "!="]), self.version().trim_matches('"')),
-            'p' => self.pieces(&["a", "b.c", ".", "..", "/", "/", "//", "é", "x.y.z", ""]),
-            'u' => self.pieces(&[
-                "http", ":", "//", "a", "@", "/", "?", "#", "%41", "%zz", ":80", "[", "]", "::1", "é", " ", "x.y", "&",
-                "=",
-            ]),
-            'x' => self.pieces(&["a", "b", "(", ")", "[ab]", "+", "*", "?", "|", ".", "^", "$", "é", "[^a]", "x"]),
-            'e' => self.pieces(&["YQ", "==", "=", "MFRA", "ME", "======", "\\n", "YWJj", "Z", "-", "a"]),
-            _ => self.operand(),
-        }
-    }
-
-    /// A text that is put together of these.
-    fn pieces(&mut self, pieces: &[&str]) -> String {
-        let text: String = (0..self.below(7)).map(|_| self.one_of(pieces)).collect();
-        format!("\"{text}\"")
-    }
-
-    fn text(&mut self) -> String {
-        self.pieces(&[
-            "a", "b", "A", "BC", "Hello", " ", "  ", "\\n", "\\t", "é", "É", "ß", "日本", "ǆ", "1", "23", "-", "_",
-            ",", ".", "$", "%d", "\\xff", "\\\"", "'", "\u{a0}", "İ", "½", "€", "x", "foo bar", "HTTP",
-        ])
-    }
-
-    fn digits(&mut self) -> String {
-        self.pieces(&["0", "1", "9", "12", "-", "+", "x", ".", "_", "99999999999", "e", "0x"])
-    }
-
-    fn number(&mut self) -> String {
-        match self.below(6) {
-            0 => self.digits(),
-            1 | 2 => self.one_of(INTS).to_owned(),
-            3 => format!("{}.{}", self.one_of(INTS), self.below(1000)),
-            4 => format!("{}e{}", self.one_of(&["1", "2.5", "-3", "1.7976931348623157", "0.1"]), self.one_of(INTS)),
-            _ => self.operand(),
-        }
-    }
-
-    fn version(&mut self) -> String {
-        let mut version = self.one_of(&["", "", "v"]).to_owned() + self.one_of(&["0", "1", "2", "10", "01", "x"]);
-        for _ in 0..self.below(4) {
-            version = version + "." + self.one_of(&["0", "1", "2", "10", "x"]);
-        }
-        let version = version + self.one_of(&["", "", "-rc.1", "-0", "+b", "-a+b", "-01", "-"]);
-        format!("\"{version}\"")
-    }
-
-    fn operand(&mut self) -> String {
-        match self.below(9) {
-            0..3 => format!(".{}", self.one_of(FIELDS)),
-            3 => ".root".to_owned(),
-            4 => self.text(),
-            5 => self.one_of(INTS).to_owned(),
-            6 => self.one_of(&["true", "false", "nil", "1.5", "\"\"", "(list)", "(dict)"]).to_owned(),
-            7 => format!(".{}.{}", self.one_of(FIELDS), self.one_of(FIELDS)),
-            _ => format!("$.{}", self.one_of(FIELDS)),
-        }
-    }
-}
-
-/// Whether what a function gives is what an argument should be.
-fn fits(result: Type, kind: char) -> bool {
-    match kind {
-        'a' => true,
-        'i' => result == Type::INT,
-        'n' => matches!(result, Type::Int(_) | Type::Float(_)),
-        'l' => matches!(result, Type::List(_)),
-        'm' => result == Type::MAP,
-        'b' => result == Type::Bool,
-        _ => result == Type::String,
+        data
     }
 }

@@ -63,6 +63,16 @@ impl Question {
         }
     }
 
+    /// As a row, with an answer.
+    #[allow(dead_code, reason = "one of the two test programs has no judge")]
+    pub(crate) fn written(&self, answer: &Answer) -> String {
+        let Self { text, others, data, world: World { seed, zone, now } } = self;
+        let world = json!({"seed": seed, "zone": zone, "now": now});
+        let mut template = vec![json!(text)];
+        template.extend(others.iter().map(|other| json!(other)));
+        format!("with {world} {} {data} {}", Json::from(template), answer.written())
+    }
+
     /// The question as the judge wants it: as Helm asks, for which a missing key is zero.
     #[allow(dead_code, reason = "one of the two test programs has no judge")]
     pub(crate) fn to_json(&self) -> Json {
@@ -132,11 +142,15 @@ fn answered(text: &str) -> Result<Answer> {
 }
 
 impl Answer {
-    /// A message is text with us: what is no UTF-8 in it is replaced, but not byte by byte.
+    /// A message is text with us: what is no UTF-8 in it is replaced, but not byte by byte. And which of several maps cannot be
+    /// merged is found first, Go leaves to chance.
     #[allow(dead_code, reason = "one of the two test programs has no judge")]
     pub(crate) fn readable(mut self) -> Self {
         if let Self::Refusal(message) = &mut self {
             message.retain(|c| c != char::REPLACEMENT_CHARACTER);
+            if let Some(at) = message.find("MapIndex: value of type") {
+                message.truncate(at);
+            }
         }
         self
     }

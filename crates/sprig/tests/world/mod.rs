@@ -83,7 +83,8 @@ struct Inhabited {
 impl Inhabited {
     fn new(world: World) -> Self {
         let fixed = Rc::new(Fixed { world: RefCell::new(world), stream: RefCell::default() });
-        let functions = fitout_sprig::functions(&(Rc::clone(&fixed) as Rc<dyn fitout_sprig::World>));
+        let functions =
+            fitout_chart::render::functions(&(Rc::clone(&fixed) as Rc<dyn fitout_sprig::World>), false, None);
         Self { fixed, functions: Rc::new(functions) }
     }
 }
@@ -107,7 +108,7 @@ pub(crate) fn functions(world: &World) -> Rc<Functions> {
 
 /// What a template "t" makes of a value, with others beside it.
 pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
-    let set = Set::new("root", functions(world), MissingKey::Zero);
+    let set = Set::new("gotpl", functions(world), MissingKey::Zero);
     for (name, text) in others {
         set.parse(name.as_str(), text.as_str())?;
     }

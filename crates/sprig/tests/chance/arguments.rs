@@ -1,0 +1,344 @@
+//! Calls with arguments that mostly fit.
+
+use fitout_gotmpl::Type;
+
+use super::calls::CALLS;
+use super::{Chance, FIELDS};
+use crate::world;
+
+const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
+/// What would have no answer, or not one alone, if it were something else.
+const STRICT: &str = "ABDIMOSWcghqs";
+const ZONES: &[&str] =
+    &["UTC", "Local", "", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "No/Where"];
+#[rustfmt::skip]
+const LAYOUTS: &[&str] = &[
+    "2006", "06", "January", "Jan", "01", "1", "Monday", "Mon", "02", "_2", "2", "002", "__2", "15", "03", "3", "04", "4", "05", "5", "PM",
+    "pm", "MST", "Z0700", "Z07:00", "-0700", "-07:00", "-07", ".000", ".999999", ",000", "T", " ", "-", ":", "/", "x",
+];
+const UNITS: &[&str] = &["ns", "us", "µs", "ms", "s", "m", "h", "", "d"];
+const FLAGS: &[&str] =
+    &["", "", "", "+", "-", "#", "0", " ", "5", "-6", "05", ".2", "8.3", "+.1", "*", "[1]", "[2]", "# "];
+const VERBS: &[&str] =
+    &["v", "v", "s", "d", "q", "x", "X", "t", "T", "f", "g", "e", "c", "U", "b", "o", "O", "z", "%", ""];
+/// A certificate and its key in base64.
+const CERTIFICATE: &str = include_str!("certificate.txt");
+
+impl Chance {
+    /// A call, sometimes with its last argument before it.
+    pub(super) fn pipeline(&mut self, depth: usize) -> String {
+        if self.one_in(4) {
+            return self.operand();
+        }
+        let mut call = self.call(depth).0;
+        while self.one_in(5) {
+            call = format!(
+                "{call} | {}",
+                self.one_of(&[
+                    "quote",
+                    "toString",
+                    "toJson",
+                    "default 3",
+                    "kindOf",
+                    "list",
+                    "len",
+                    "upper",
+                    "trunc 3",
+                    "nindent 2",
+                    "not",
+                    "first",
+                    "b64enc",
+                    "toYaml"
+                ])
+            );
+        }
+        call
+    }
+
+    /// A call, and the type of what it gives.
+    fn call(&mut self, depth: usize) -> (String, Type) {
+        let (name, params) = self.one_of(CALLS);
+        let functions = world::functions(&world::World::default());
+        let outer = name.split(' ').next().unwrap_or_default();
+        // Go's own print texts, count or compare.
+        let result = functions.get(outer).map_or(Type::Any, |function| function.signature().result);
+        (self.call_of(name, params, depth), result)
+    }
+
+    /// A call of a function that has such parameters.
+    pub(super) fn call_of(&mut self, name: &str, params: &str, depth: usize) -> String {
+        let mut params: Vec<char> = params.chars().collect();
+        let repeated = params.iter().position(|param| *param == '*');
+        if let Some(at) = repeated {
+            params.remove(at);
+            let last = at.checked_sub(1).map_or('a', |before| params[before]);
+            params.splice(at..at, std::iter::repeat_n(last, self.below(3)));
+        }
+        if !params.contains(&')') {
+            match self.below(80) {
+                0 => drop(params.pop()),
+                1 => params.push('a'),
+                _ => {}
+            }
+        }
+        let mut arguments = Vec::new();
+        for param in params {
+            match param {
+                ' ' => {}
+                ')' => arguments.push(")".to_owned()),
+                _ => {
+                    let argument = self.argument(param, depth.saturating_sub(1));
+                    // What is merged into itself has no end.
+                    let merged = name.to_ascii_lowercase().contains("merge");
+                    arguments.push(if merged { format!("(deepCopy {argument})") } else { argument });
+                }
+            }
+        }
+        if self.one_in(6) && arguments.last().is_some_and(|last| last != ")") {
+            let last = arguments.pop().unwrap_or_default();
+            return [last, "|".to_owned(), name.to_owned()].into_iter().chain(arguments).collect::<Vec<_>>().join(" ");
+        }
+        std::iter::once(name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    }
+
+    /// An argument of a kind: anything (`a`), a text (`t`), an integer, a count, a number, digits, a list, a full list (`f`), a
+    /// map, a map with one entry (`O`), a boolean, a version, a range, a path, an address (`u`), a pattern (`x`), base64 (`e`),
+    /// a date (`D`), a date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`),
+    /// a zone, a layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what
+    /// is printed in it (`g`).
+    pub(super) fn argument(&mut self, kind: char, depth: usize) -> String {
+        let strict = STRICT.contains(kind);
+        // A list that was made by appending has room behind its end, into which Go lets slices reach.
+        if !strict && kind != 'f' && depth > 0 && self.one_in(3) {
+            for _ in 0..8 {
+                let (call, result) = self.call(depth);
+                if fits(result, kind) || self.one_in(200) {
+                    return format!("({call})");
+                }
+            }
+        }
+        if !strict && self.one_in(60) {
+            return self.operand();
+        }
+        match kind {
+            't' | 's' => self.text(),
+            'i' | 'c' => self.one_of(INTS).to_owned(),
+            'I' => "8".to_owned(),
+            'n' => self.number(),
+            'd' => self.digits(),
+            'f' => format!("(list {} {} {})", self.operand(), self.text(), self.number()),
+            'l' => self.list(),
+            'm' => self.map(),
+            'O' => format!("(dict {} {})", self.text(), self.operand()),
+            'b' => self.one_of(&["true", "false"]).to_owned(),
+            'v' => self.version(),
+            'r' => self.range_of_versions(),
+            'p' => self.pieces(&["a", "b.c", ".", "..", "/", "/", "//", "é", "x.y.z", ""]),
+            'u' => self.pieces(&[
+                "http", ":", "//", "a", "@", "/", "?", "#", "%41", "%zz", ":80", "[", "]", "::1", "é", " ", "x.y", "&",
+                "=",
+            ]),
+            'x' => self.pieces(&[
+                "a",
+                "b",
+                "(",
+                ")",
+                "[ab]",
+                "+",
+                "*",
+                "?",
+                "|",
+                ".",
+                "^",
+                "$",
+                "é",
+                "[^a]",
+                "x",
+                "(?i)",
+                "\\\\d",
+                "\\\\w",
+                "{2}",
+                "{1,3}",
+                "(?P<n>a)",
+                "\\\\b",
+                "+?",
+                "[[:alpha:]]",
+                "\\\\s",
+            ]),
+            'e' => self.pieces(&["YQ", "==", "=", "MFRA", "ME", "======", "\\n", "YWJj", "Z", "-", "a"]),
+            'q' => self.one_of(&["\"long\"", "\"maximum\"", "\"pin\"", "\"none\""]).to_owned(),
+            'S' => self.one_of(&["\"\"", "\"aaaa\"", "\"é\"", "\"  \""]).to_owned(),
+            'C' => self.one_of(&["(encryptAES \"k\" \"secret\")", "(b64enc \"abc\")", "\"YWJj\"", "\"?\""]).to_owned(),
+            'B' => CERTIFICATE.trim().to_owned(),
+            'h' => format!("\"{}\"", if self.callable.is_empty() { "none" } else { self.one_of(self.callable) }),
+            'E' => self.inner(),
+            'J' => "$.json".to_owned(),
+            'Y' => "$.yaml".to_owned(),
+            'T' => "$.toml".to_owned(),
+            'F' => self.format(),
+            'g' => self.printable(),
+            'A' | 'D' | 'N' | 'Z' | 'L' | 'M' | 'w' | 'W' => self.time(kind),
+            _ => self.operand(),
+        }
+    }
+
+    fn time(&mut self, kind: char) -> String {
+        match kind {
+            'A' => self
+                .one_of(&["(toDate \"2006\" \"1500\")", "-99999999999", "99999999999", "(int64 -62135596800)"])
+                .to_owned(),
+            'Z' => format!("\"{}\"", self.one_of(ZONES)),
+            'L' => self.pieces(LAYOUTS),
+            'M' => {
+                let layout = self.pieces(LAYOUTS);
+                format!("{layout} (dateInZone {layout} {} \"UTC\")", self.time('D'))
+            }
+            'w' | 'W' => {
+                let parts = (0..=self.below(2)).map(|_| {
+                    let whole = self.one_of(&["0", "1", "5", "59", "90", "1000", "86400", "123456789", "1.5", ".25"]);
+                    whole.to_owned() + self.one_of(UNITS)
+                });
+                let text = parts.collect::<String>();
+                match self.below(6) {
+                    0 => format!("\"-{text}\""),
+                    1 if kind == 'w' => self.number(),
+                    2 => format!("(int64 {})", self.one_of(&["0", "1", "61", "3600", "1000000000", "-5"])),
+                    _ => format!("\"{text}\""),
+                }
+            }
+            _ => match self.below(if kind == 'N' { 4 } else { 6 }) {
+                0 | 1 => "now".to_owned(),
+                2 => format!(
+                    "(toDate \"2006-01-02\" \"{}\")",
+                    self.one_of(&["2024-02-29", "1969-12-31", "0001-01-01", "x"])
+                ),
+                3 => format!("(dateModify {} now)", self.time('W')),
+                4 => format!("(int64 {})", self.one_of(&["0", "1711846800", "-1", "951782400"])),
+                _ => self.one_of(&["0", "1", "1700000000", "-86401"]).to_owned(),
+            }
+            .replace("now", self.one_of(&["now", "now", "(now)"])),
+        }
+    }
+
+    fn list(&mut self) -> String {
+        match self.below(5) {
+            0 => format!("(list {} {} {})", self.operand(), self.operand(), self.operand()),
+            1 => format!("(splitList \",\" {})", self.text()),
+            2 => format!("(until {})", self.one_of(INTS)),
+            3 => format!("(list {} {} {})", self.text(), self.text(), self.number()),
+            _ => ".l".to_owned(),
+        }
+    }
+
+    fn map(&mut self) -> String {
+        match self.below(5) {
+            0 => format!("(dict \"a\" {} \"b\" {})", self.operand(), self.operand()),
+            1 => format!("(dict \"m\" (dict \"a\" {}) \"k\" {})", self.operand(), self.operand()),
+            2 => self.one_of(&[".m", ".k", ".z"]).to_owned(),
+            3 => self.one_of(&["$", "$.m", "$.k"]).to_owned(),
+            _ => format!("(dict {} {})", self.text(), self.operand()),
+        }
+    }
+
+    /// A text that is put together of these.
+    fn pieces(&mut self, pieces: &[&str]) -> String {
+        let text: String = (0..self.below(7)).map(|_| self.one_of(pieces)).collect();
+        format!("\"{text}\"")
+    }
+
+    pub(super) fn text(&mut self) -> String {
+        self.pieces(&[
+            "a", "b", "A", "BC", "Hello", " ", "  ", "\\n", "\\t", "é", "É", "ß", "日本", "ǆ", "1", "23", "-", "_",
+            ",", ".", "$", "%d", "\\xff", "\\\"", "'", "\u{a0}", "İ", "½", "€", "x", "foo bar", "HTTP", "$1", "${1}",
+        ])
+    }
+
+    fn digits(&mut self) -> String {
+        self.pieces(&["0", "1", "9", "12", "-", "+", "x", ".", "_", "99999999999", "e", "0x"])
+    }
+
+    fn number(&mut self) -> String {
+        match self.below(6) {
+            0 => self.digits(),
+            1 | 2 => self.one_of(INTS).to_owned(),
+            3 => format!("{}.{}", self.one_of(INTS), self.below(1000)),
+            4 => format!("{}e{}", self.one_of(&["1", "2.5", "-3", "1.7976931348623157", "0.1"]), self.one_of(INTS)),
+            _ => self.operand(),
+        }
+    }
+
+    fn version(&mut self) -> String {
+        if self.one_in(2) {
+            let [major, minor, patch] = [(); 3].map(|()| self.one_of(&["0", "1", "2", "10"]));
+            return format!("\"{major}.{minor}.{patch}{}\"", self.one_of(&["", "", "-rc.1", "+b"]));
+        }
+        let mut version = self.one_of(&["", "", "v"]).to_owned() + self.one_of(&["0", "1", "2", "10", "01", "x"]);
+        for _ in 0..self.below(4) {
+            version = version + "." + self.one_of(&["0", "1", "2", "10", "x"]);
+        }
+        let version = version + self.one_of(&["", "", "-rc.1", "-0", "+b", "-a+b", "-01", "-"]);
+        format!("\"{version}\"")
+    }
+
+    fn range_of_versions(&mut self) -> String {
+        let mut parts = Vec::new();
+        for _ in 0..=self.below(2) {
+            let sign = self.one_of(&["", ">=", ">", "^", "~", "<", "<=", "=", "!=", "=>", "~>"]);
+            let version = self.version();
+            parts.push(format!("{sign}{}", version.trim_matches('"')));
+        }
+        format!("\"{}\"", parts.join(self.one_of(&[" ", ", ", " || ", " - "])))
+    }
+
+    fn format(&mut self) -> String {
+        let pieces: Vec<String> = (0..=self.below(3))
+            .map(|_| match self.below(4) {
+                0 => self.one_of(&["a", " ", "%%", "é", "-"]).to_owned(),
+                _ => format!("%{}{}", self.one_of(FLAGS), self.one_of(VERBS)),
+            })
+            .collect();
+        format!("\"{}\"", pieces.concat())
+    }
+
+    /// Something that Go does not print from within, which it does with a date where the verb is none for dates.
+    fn printable(&mut self) -> String {
+        match self.below(5) {
+            0 => self.one_of(INTS).to_owned(),
+            1 => self.one_of(&["1.5", "-2e10", "0.1", "1e-7", "true", "nil"]).to_owned(),
+            2 => self.text(),
+            3 => "$.any".to_owned(),
+            _ => format!("$.{}", self.one_of(FIELDS)),
+        }
+    }
+
+    pub(super) fn operand(&mut self) -> String {
+        match self.below(12) {
+            0..3 => format!(".{}", self.one_of(FIELDS)),
+            3 => "$.root".to_owned(),
+            4 => self.text(),
+            5 => self.one_of(INTS).to_owned(),
+            6 => self.one_of(&["true", "false", "nil", "1.5", "\"\"", "(list)", "(dict)"]).to_owned(),
+            7 if self.one_in(3) => format!(".{}.{}", self.one_of(FIELDS), self.one_of(FIELDS)),
+            8 => "$.any".to_owned(),
+            9 | 10 => {
+                let at = self.below(self.variables.len());
+                self.variables[at].to_owned()
+            }
+            _ => format!("$.{}", self.one_of(FIELDS)),
+        }
+    }
+}
+
+/// Whether what a function gives is what an argument should be.
+fn fits(result: Type, kind: char) -> bool {
+    match kind {
+        'a' => true,
+        'i' => result == Type::INT,
+        'n' => matches!(result, Type::Int(_) | Type::Float(_)),
+        'l' => matches!(result, Type::List(_)),
+        'm' => result == Type::MAP,
+        'b' => result == Type::Bool,
+        'N' | 'E' | 'J' | 'Y' | 'T' | 'F' => false,
+        _ => result == Type::String,
+    }
+}
