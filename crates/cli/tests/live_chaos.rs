@@ -206,9 +206,10 @@ fn whatever_goes_wrong_all_ends_as_it_is_wanted() -> Result<()> {
     replicas.keep_up(&faults)?;
     for (index, proxy) in faults.proxies.iter().chain([&faults.hub_proxy]).enumerate() {
         let chance = Chance(AtomicU64::new(seed + 1 + index as u64));
-        // One call in twenty fails: mostly it never arrives, sometimes the answer is lost.
-        proxy.decide(move |_| match chance.below(200) {
-            0..9 => Fate::Refuse,
+        // One call in twenty fails: mostly it never arrives, sometimes the answer is lost, or is not true.
+        proxy.decide(move |asked| match chance.below(200) {
+            0..7 => Fate::Refuse,
+            7..9 if asked.writes() => Fate::Belie,
             9 => Fate::KeepBack,
             _ => Fate::Pass,
         });

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName};
 use fitout_change::{Action, Effect, RecordStatus, record};
 use fitout_model::{Digest, ObjectId};
@@ -14,6 +14,7 @@ use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
 use crate::session::{Session, owner};
+use crate::trouble::Outdated;
 
 impl Session {
     /// Carries out one effect. Doing it again does no harm.
@@ -28,7 +29,10 @@ impl Session {
         let prepared = || prepared.context("nothing is prepared");
         match effect {
             Effect::Hold => self.hold(instance, true).await,
-            Effect::Release => self.hold(instance, false).await,
+            Effect::Release => {
+                self.is_the_last().await?;
+                self.hold(instance, false).await
+            }
             Effect::WriteRevision { number, action } => {
                 self.write_revision(instance, prepared()?, *number, *action).await
             }
@@ -103,10 +107,22 @@ impl Session {
                 if found.spec == spec {
                     Ok(())
                 } else {
-                    Err(anyhow!("ExtensionRevision/{name}: another one has this number"))
+                    Err(Outdated(format!("ExtensionRevision/{name}: another one has this number")).into())
                 }
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Before an instance is let go: the index may not have heard of a revision yet that was written before this session
+    /// began, and what that one wrote would stay for ever.
+    async fn is_the_last(&self) -> Result<()> {
+        let next = self.versions.keys().next_back().map_or(1, |last| last + 1);
+        let name = ExtensionRevision::name_of(&self.name, next);
+        let unknown = self.revisions().get_opt(&name).await?.filter(|found| found.spec.instance == self.name);
+        match unknown {
+            Some(_) => Err(Outdated(format!("ExtensionRevision/{name} was not known")).into()),
+            None => Ok(()),
         }
     }
 
@@ -163,7 +179,7 @@ impl Session {
             return Ok(release);
         }
         let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
-        found.remove(&number).context("the release record is gone")
+        found.remove(&number).ok_or_else(|| Outdated(format!("release record {number} is gone")).into())
     }
 }
 

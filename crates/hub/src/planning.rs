@@ -137,7 +137,7 @@ async fn look(
         let object = object(prepared, &planned.id)?;
         Some(async move {
             match target.rehearse(&planned.id, &object).await {
-                Err(refusal) if refusal.unanswered => Err(refusal),
+                Err(refusal) if refusal.unsure => Err(refusal),
                 answer => Ok((planned.id.clone(), answer.map_err(|refusal| refusal.to_string()).transpose())),
             }
         })

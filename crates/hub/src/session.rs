@@ -1,6 +1,7 @@
 //! The session of one instance: asks what comes next, carries it out, reports.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -12,12 +13,12 @@ use fitout_change::{
 use fitout_model::{Digest, Gvk, ObjectId, Package};
 use fitout_plan::{Prepared, Request, Unprepared, kept, prepare};
 use fitout_release::Release;
-use fitout_target::{Disconnected, Interest, Owner, Target};
+use fitout_target::{Interest, Owner, Target};
 use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::ResourceExt;
+use kube::{Api, ResourceExt};
 use serde_json::json;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::sleep;
 use tracing::Instrument;
 
@@ -28,6 +29,10 @@ use crate::{Hub, SYSTEM, layers, report, status};
 
 /// How often the status of an instance is written while it is being worked on.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// How long the answers to calls are waited for that were under way when contact was lost, once there is contact again. A
+/// write that nobody waits for may be done later than what is then looked at.
+const SETTLE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Session {
     pub(crate) hub: Arc<Hub>,
@@ -70,8 +75,8 @@ pub(crate) struct Round<'a> {
 enum Ended {
     /// The instance is gone.
     Gone,
-    /// The cluster does not answer.
-    Lost(Disconnected),
+    /// The cluster did not answer.
+    Lost,
     /// Nobody knows what came of a write: what is on record and on the cluster has to be read again.
     Unsure,
 }
@@ -81,38 +86,75 @@ enum Ended {
 pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, name: String) {
     let mut retry = Retry::default();
     loop {
-        let ended = tokio::select! {
-            ended = begin(&hub, &target, &namespace, &name, &mut retry) => ended,
-            reason = target.contact().until_lost() => Ended::Lost(reason),
+        let lost = watch::Sender::new(false);
+        let ended = {
+            let mut session = pin!(begin(&hub, &target, &namespace, &name, lost.subscribe(), &mut retry));
+            tokio::select! {
+                ended = &mut session => ended,
+                reason = target.contact().until_lost() => {
+                    lost.send_replace(true);
+                    if let Some(instance) = hub.index.instance(&namespace, &name) {
+                        let span = Progress::new(hub.measures.clone(), &instance).span();
+                        status::lost(&hub, &instance, &reason).instrument(span).await;
+                    }
+                    let settled = async {
+                        target.contact().until_restored().await;
+                        sleep(SETTLE).await;
+                    };
+                    tokio::select! {
+                        _ = session => target.contact().until_restored().await,
+                        () = settled => {}
+                    }
+                    Ended::Lost
+                }
+            }
         };
         match ended {
             Ended::Gone => return,
-            Ended::Lost(reason) => {
-                if let Some(instance) = hub.index.instance(&namespace, &name) {
-                    let span = Progress::new(hub.measures.clone(), &instance).span();
-                    status::lost(&hub, &instance, &reason).instrument(span).await;
-                }
-                target.contact().until_restored().await;
-                retry = Retry::default();
-            }
+            Ended::Lost => retry = Retry::default(),
             Ended::Unsure => sleep(retry.pause()).await,
         }
     }
 }
 
-async fn begin(hub: &Arc<Hub>, target: &Arc<Target>, namespace: &str, name: &str, retry: &mut Retry) -> Ended {
+async fn begin(
+    hub: &Arc<Hub>,
+    target: &Arc<Target>,
+    namespace: &str,
+    name: &str,
+    lost: watch::Receiver<bool>,
+    retry: &mut Retry,
+) -> Ended {
     let Some(instance) = hub.index.instance(namespace, name) else { return Ended::Gone };
     let of_instance =
         |found: &Arc<ExtensionRevision>| found.namespace().as_deref() == Some(namespace) && found.spec.instance == name;
-    let revisions: Vec<_> = hub.index.revisions.state().into_iter().filter(of_instance).collect();
-    match Session::open(hub, target, &instance, &revisions).await {
-        Ok(mut session) => session.live(retry).await,
+    let known: Vec<_> = hub.index.revisions.state().into_iter().filter(of_instance).collect();
+    let opened = async {
+        let revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
+        Session::open(hub, target, &instance, &revisions).await
+    };
+    match opened.await {
+        Ok(mut session) => session.live(lost, retry).await,
         Err(error) => {
             let span = Progress::new(hub.measures.clone(), &instance).span();
             status::failed(hub, &instance, &format!("{error:#}")).instrument(span).await;
             Ended::Unsure
         }
     }
+}
+
+/// Of a new instance there are revisions only where one of the same name went without them. The index may not have heard
+/// yet that they are gone.
+async fn still_there(hub: &Hub, known: Vec<Arc<ExtensionRevision>>) -> Result<Vec<Arc<ExtensionRevision>>> {
+    let mut found = Vec::new();
+    for revision in known {
+        let api: Api<ExtensionRevision> =
+            Api::namespaced(hub.client.clone(), &revision.namespace().unwrap_or_default());
+        if api.get_opt(&revision.name_any()).await?.is_some_and(|now| now.uid() == revision.uid()) {
+            found.push(revision);
+        }
+    }
+    Ok(found)
 }
 
 impl Session {
@@ -159,7 +201,7 @@ impl Session {
         })
     }
 
-    async fn live(&mut self, retry: &mut Retry) -> Ended {
+    async fn live(&mut self, mut lost: watch::Receiver<bool>, retry: &mut Retry) -> Ended {
         let mut changes = self.hub.index.changes();
         let mut facts = self.target.facts_changes();
         let mut offers = self.hub.catalogs.changes();
@@ -168,7 +210,10 @@ impl Session {
             let others = changes.borrow_and_update().others;
             facts.mark_unchanged();
             let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return Ended::Gone };
-            let (next, trouble) = self.round(&instance).await;
+            let (next, trouble) = self.round(&instance, &lost).await;
+            if *lost.borrow() {
+                return Ended::Lost;
+            }
             if trouble.is_none() && matches!(next, Next::Do(_)) {
                 continue;
             }
@@ -190,6 +235,7 @@ impl Session {
             let woken = async {
                 loop {
                     tokio::select! {
+                        _ = lost.changed() => return true,
                         () = self.interest.changed() => return true,
                         ended = facts.changed() => return ended.is_ok(),
                         ended = offers.changed() => return ended.is_ok(),
@@ -207,6 +253,7 @@ impl Session {
                 None => Some(woken.await),
             };
             match went_on {
+                Some(true) if *lost.borrow() => return Ended::Lost,
                 Some(true) => *retry = Retry::default(),
                 Some(false) => return Ended::Gone,
                 // The pause is over: the next one is longer.
@@ -216,7 +263,7 @@ impl Session {
     }
 
     /// Asks once what comes next, and does it.
-    async fn round(&mut self, instance: &ExtensionInstance) -> (Next, Option<Trouble>) {
+    async fn round(&mut self, instance: &ExtensionInstance, lost: &watch::Receiver<bool>) -> (Next, Option<Trouble>) {
         self.progress.wake();
         let span = self.progress.span();
         let prepared = self.prepare(instance).instrument(span.clone()).await;
@@ -239,6 +286,9 @@ impl Session {
         };
         if !matches!(next, Next::Do(_)) || failure.is_some() {
             self.leave = None;
+        }
+        if *lost.borrow() {
+            return (next, failure);
         }
         // While work goes on, a person sees it often enough; the end of it is always told.
         let busy = matches!(next, Next::Do(_)) && failure.is_none();

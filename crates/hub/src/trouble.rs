@@ -10,15 +10,22 @@ use fitout_target::Refusal;
 pub(crate) struct Trouble {
     /// What, for a person.
     pub(crate) sentence: String,
-    /// Nobody knows whether it was done all the same.
+    /// Nobody knows whether it was done all the same, or what is known is not so any more.
     pub(crate) unsure: bool,
 }
 
+/// Something is not as it is known to be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; it is looked at again")]
+pub(crate) struct Outdated(pub(crate) String);
+
 impl Trouble {
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        let answered = |error: &kube::Error| matches!(error, kube::Error::Api(_));
+        // A server that says that something went wrong with it does not say when.
+        let answered = |error: &kube::Error| matches!(error, kube::Error::Api(status) if status.code < 500);
         let unsure = error.chain().any(|cause| {
-            cause.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.unanswered)
+            cause.is::<Outdated>()
+                || cause.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.unsure)
                 || cause.downcast_ref::<kube::Error>().is_some_and(|error| !answered(error))
         });
         Self { sentence: format!("{error:#}"), unsure }
@@ -52,7 +59,25 @@ impl Retry {
 
 #[cfg(test)]
 mod tests {
+    use kube::core::Status;
+
     use super::*;
+
+    #[test]
+    fn only_who_was_told_no_is_sure() {
+        let said = |code| kube::Error::Api(Box::new(Status { code, ..Status::default() }));
+        let rows = [
+            (said(403).into(), false),
+            (said(409).into(), false),
+            (said(500).into(), true),
+            (said(504).into(), true),
+            (anyhow::Error::from(Outdated("it is another".to_owned())).context("write"), true),
+            (anyhow::anyhow!("nothing is prepared"), false),
+        ];
+        for (error, unsure) in rows {
+            assert_eq!(Trouble::of(&error).unsure, unsure, "{error:#}");
+        }
+    }
 
     #[test]
     fn pauses_grow_to_a_limit_and_differ() {

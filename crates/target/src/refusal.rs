@@ -14,8 +14,8 @@ pub struct Refusal {
     pub remedy: &'static str,
     /// Whether it may go through by itself when it is tried again.
     pub passing: bool,
-    /// Nothing was answered: it may have been done all the same.
-    pub unanswered: bool,
+    /// It may have been done all the same, or what is known of the cluster is out of date: it has to be looked at again.
+    pub unsure: bool,
 }
 
 impl Refusal {
@@ -23,7 +23,7 @@ impl Refusal {
         let object = id.to_string();
         let kube::Error::Api(status) = error else {
             let message = "the cluster did not answer".to_owned();
-            return Self { object, message, remedy: "it is tried again", passing: true, unanswered: true };
+            return Self { object, message, remedy: "it is tried again", passing: true, unsure: true };
         };
         let said = &status.message;
         let terminating = said.contains("being terminated") || said.contains("is being deleted");
@@ -36,6 +36,8 @@ impl Refusal {
             413 => ("make the object smaller", false),
             _ => ("it is tried again", true),
         };
-        Self { object, message: said.clone(), remedy, passing, unanswered: false }
+        // A server that says that something went wrong with it does not say when.
+        let unsure = status.code >= 500 || status.reason == "AlreadyExists";
+        Self { object, message: said.clone(), remedy, passing, unsure }
     }
 }

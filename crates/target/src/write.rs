@@ -171,7 +171,7 @@ impl Target {
             message: format!("the cluster does not serve {} {}", id.gvk.api_version(), id.gvk.kind),
             remedy: "it is tried again",
             passing: true,
-            unanswered: false,
+            unsure: false,
         })?;
         let answer = api.patch(&id.name, &applying(), &Patch::Apply(object)).await;
         let answer = answer.map_err(|error| Refusal::new(id, &error))?;

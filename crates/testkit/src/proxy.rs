@@ -33,6 +33,8 @@ pub enum Fate {
     Refuse,
     /// It is carried out, and the answer is never given; where it is not carried out, the answer says so.
     KeepBack,
+    /// It is carried out, and the answer says that something went wrong.
+    Belie,
 }
 
 /// A request, as far as its fate depends on it.
@@ -98,7 +100,7 @@ impl Proxy {
         *self.shared.decide.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(decide);
     }
 
-    /// Waits for the next answer that is kept back, and says to what.
+    /// Waits for the next answer that is kept back or belied, and says to what.
     pub fn kept_back(&self, limit: Duration) -> Option<Asked> {
         self.kept_back.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(limit).ok()
     }
@@ -139,7 +141,7 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<R
     let asked = Asked { method: request.method().to_string(), path };
     let fate = (shared.decide.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
     if fate == Fate::Refuse {
-        return Ok(refused());
+        return Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "refused by the test"));
     }
     *request.uri_mut() = format!("{}{}", shared.server, asked.path).parse::<Uri>()?;
     // Where the cluster is not there, neither are we: an error ends the connection.
@@ -150,12 +152,17 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<R
         let _ = shared.kept_back.send(asked);
         return std::future::pending().await;
     }
+    if fate == Fate::Belie {
+        let _ = answer.into_body().collect().await;
+        let _ = shared.kept_back.send(asked);
+        return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, "belied by the test"));
+    }
     Ok(answer.map(BodyExt::boxed))
 }
 
-fn refused() -> Response<Body> {
-    let body = Full::new(Bytes::from_static(b"refused by the test")).map_err(|never| match never {}).boxed();
+fn failed(status: StatusCode, said: &'static str) -> Response<Body> {
+    let body = Full::new(Bytes::from_static(said.as_bytes())).map_err(|never| match never {}).boxed();
     let mut answer = Response::new(body);
-    *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    *answer.status_mut() = status;
     answer
 }
