@@ -10,7 +10,7 @@ use aws_lc_rs::signature::{
 use dsa::{Components, SigningKey};
 
 use crate::der::{self, NULL, OCTET_STRING, OID, SEQUENCE};
-use crate::pem;
+use crate::{keys, pem};
 
 /// A private key.
 pub(crate) enum Key {
@@ -81,8 +81,7 @@ fn dsa() -> Result<Vec<u8>, String> {
 impl Key {
     /// A new key for a certificate.
     pub(crate) fn new() -> Result<Self, String> {
-        let key = RsaKeyPair::generate(KeySize::Rsa2048);
-        Ok(Self::Rsa(key.map_err(|_| "error generating rsa key: the machine could not make one".to_owned())?))
+        keys::rsa().map(Self::Rsa).ok_or_else(|| "error generating rsa key: the machine could not make one".to_owned())
     }
 
     /// The key in a text, or in Go's words why it has none.

@@ -4,6 +4,7 @@ mod certificate;
 mod der;
 mod files;
 mod key;
+mod keys;
 mod pem;
 mod zone;
 

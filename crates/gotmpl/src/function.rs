@@ -1,11 +1,11 @@
 //! Functions that templates call.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
 use crate::error::Error;
 use crate::kind::Type;
+use crate::quick::Table;
 use crate::set::Context;
 use crate::value::Value;
 
@@ -79,7 +79,7 @@ pub struct Functions {
     /// Functions that are there for others too, and how many: their places come first.
     shared: Option<Rc<Functions>>,
     first: usize,
-    places: HashMap<String, usize>,
+    places: Table<String, usize>,
     all: Vec<Rc<Function>>,
 }
 

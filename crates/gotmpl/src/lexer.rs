@@ -1,7 +1,5 @@
 //! Templates to tokens.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 
 use crate::quote;
@@ -29,6 +27,8 @@ pub(crate) struct Lexer<'t> {
     /// Whether `break` and `continue` are keywords: they are not where there are functions of that name.
     pub(crate) break_is_keyword: bool,
     pub(crate) continue_is_keyword: bool,
+    /// Why there is no other token.
+    pub(crate) failure: String,
 }
 
 fn is_space(byte: u8) -> bool {
@@ -69,6 +69,7 @@ impl<'t> Lexer<'t> {
             inside: false,
             break_is_keyword: true,
             continue_is_keyword: true,
+            failure: String::new(),
         }
     }
 
@@ -96,9 +97,11 @@ impl<'t> Lexer<'t> {
     }
 
     fn peek(&mut self) -> Option<char> {
-        let rune = self.next();
-        self.back_up();
-        rune
+        if self.pos >= self.input.len() {
+            self.at_end = true;
+            return None;
+        }
+        Some(rune::first(self.rest()).0)
     }
 
     fn rest(&self) -> &'t [u8] {
@@ -106,7 +109,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn emit(&mut self, kind: Kind) -> Token<'t> {
-        let text = Cow::Borrowed(&self.input[self.start..self.pos]);
+        let text = &self.input[self.start..self.pos];
         let token = Token { kind, pos: self.start, text, line: self.start_line };
         self.start = self.pos;
         self.start_line = self.line;
@@ -133,8 +136,8 @@ impl<'t> Lexer<'t> {
     }
 
     fn fail(&mut self, reason: impl Into<String>) -> Token<'t> {
-        let text = Cow::Owned(reason.into().into_bytes());
-        let token = Token { kind: Kind::Error, pos: self.start, text, line: self.start_line };
+        self.failure = reason.into();
+        let token = Token { kind: Kind::Error, pos: self.start, text: &[], line: self.start_line };
         (self.start, self.pos, self.input) = (0, 0, &[]);
         token
     }
@@ -280,11 +283,10 @@ impl<'t> Lexer<'t> {
 
     /// A run of spaces, without the one that belongs to a trim marker.
     fn lex_space(&mut self) -> Token<'t> {
-        let mut count = 0;
-        while is_space_rune(self.peek()) {
-            self.next();
-            count += 1;
-        }
+        let count = self.rest().iter().take_while(|byte| is_space(**byte)).count();
+        self.line += newlines(&self.rest()[..count]);
+        self.pos += count;
+        self.at_end = self.at_end || self.pos == self.input.len();
         let from_last = &self.input[self.pos - 1..];
         if has_right_marker(from_last) && from_last[MARKER..].starts_with(RIGHT) {
             self.back_up();
@@ -323,7 +325,7 @@ impl<'t> Lexer<'t> {
     /// Passes letters and digits; what comes after them.
     fn pass_name(&mut self) -> Option<char> {
         // Most names are ASCII.
-        self.pos += self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        self.pos += self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         loop {
             let rune = self.next();
             if !rune.is_some_and(rune::is_alphanumeric) {
@@ -346,6 +348,8 @@ impl<'t> Lexer<'t> {
 
     fn lex_quote(&mut self, quote: u8, kind: Kind, unterminated: &'static str) -> Token<'t> {
         loop {
+            // Only these can mean anything.
+            self.pos += memchr::memchr3(quote, b'\\', b'\n', self.rest()).unwrap_or(self.rest().len());
             match self.next() {
                 Some('\\') if !matches!(self.next(), None | Some('\n')) => {}
                 None | Some('\n' | '\\') => return self.fail(unterminated),

@@ -25,6 +25,7 @@ mod number;
 mod operand;
 mod parser;
 mod print;
+mod quick;
 mod quote;
 pub mod rune;
 mod set;

@@ -45,17 +45,26 @@ pub(crate) enum Node {
         commands: Box<[Id]>,
     },
     Command(Box<[Id]>),
-    Identifier(Callee),
+    /// The name of a function, up to here.
+    Identifier {
+        function: Called,
+        end: usize,
+    },
     Variable(Name, Box<[Text]>),
     Field(Box<[Text]>),
     Chain(Id, Box<[Text]>),
     Dot,
     Nil,
     Bool(bool),
-    Number(Box<(Number, Ideal, Text)>),
+    /// A number, written up to here.
+    Number {
+        number: Box<(Number, Ideal)>,
+        end: usize,
+    },
+    /// A text, quoted up to here.
     String {
-        quoted: Text,
         text: Text,
+        end: usize,
     },
 }
 
@@ -67,13 +76,7 @@ pub(crate) struct Branch {
     pub(crate) otherwise: Option<Id>,
 }
 
-/// A function by its name: one of the set's, or one of Go's own.
-pub(crate) struct Callee {
-    pub(crate) name: Text,
-    pub(crate) function: Called,
-}
-
-/// Where a function is.
+/// Where a function is: one of the set's, or one of Go's own.
 #[derive(Clone, Copy)]
 pub(crate) enum Called {
     Builtin(Builtin),
@@ -153,6 +156,11 @@ impl Source {
         &self.nodes[id].node
     }
 
+    /// What is written from where a node begins up to a place.
+    pub(crate) fn written(&self, id: Id, end: usize) -> &[u8] {
+        &self.text[self.nodes[id].pos..end]
+    }
+
     /// Where a node is, as `name:line:column`.
     pub(crate) fn location(&self, id: Id) -> String {
         let before = &self.text[..self.nodes[id].pos];
@@ -165,9 +173,7 @@ impl Source {
     pub(crate) fn is_empty(&self, id: Id) -> bool {
         match self.node(id) {
             Node::List(nodes) => nodes.iter().all(|id| self.is_empty(*id)),
-            Node::Text { end } => {
-                str::from_utf8(&self.text[self.nodes[id].pos..*end]).is_ok_and(|text| text.trim().is_empty())
-            }
+            Node::Text { end } => str::from_utf8(self.written(id, *end)).is_ok_and(|text| text.trim().is_empty()),
             _ => false,
         }
     }

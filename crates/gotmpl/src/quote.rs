@@ -1,5 +1,6 @@
 //! Quotes, as Go's `strconv` writes and reads them.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::rune::{self, Rune};
@@ -84,10 +85,16 @@ pub(crate) fn can_backquote(text: &[u8]) -> bool {
 pub(crate) struct BadSyntax;
 
 /// `strconv.Unquote` of a string in double quotes or backquotes.
-pub(crate) fn unquote(quoted: &[u8]) -> Result<Vec<u8>, BadSyntax> {
+pub(crate) fn unquote(quoted: &[u8]) -> Result<Cow<'_, [u8]>, BadSyntax> {
     match quoted {
         [b'`', inner @ .., b'`'] if !inner.contains(&b'`') => {
             Ok(inner.iter().copied().filter(|byte| *byte != b'\r').collect())
+        }
+        // Most texts are written as they are.
+        [b'"', inner @ .., b'"']
+            if inner.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) =>
+        {
+            Ok(inner.into())
         }
         [b'"', inner @ .., b'"'] => {
             let (mut text, mut rest) = (Vec::with_capacity(inner.len()), inner);
@@ -99,7 +106,7 @@ pub(crate) fn unquote(quoted: &[u8]) -> Result<Vec<u8>, BadSyntax> {
                 one.push_to(&mut text);
                 rest = &rest[one.width..];
             }
-            Ok(text)
+            Ok(text.into())
         }
         _ => Err(BadSyntax),
     }
@@ -184,7 +191,7 @@ mod tests {
     fn what_is_quoted_is_unquoted() {
         for text in [&b"a\"\\\n\x01\x7f"[..], "é中\u{200b}\u{1f389}`'".as_bytes(), b"\xff\xfea", b""] {
             for charset in [Charset::Unicode, Charset::Ascii] {
-                assert_eq!(unquote(quote_in(text, charset).as_bytes()).unwrap(), text);
+                assert_eq!(&*unquote(quote_in(text, charset).as_bytes()).unwrap(), text);
             }
         }
     }
@@ -202,7 +209,7 @@ mod tests {
         for text in [r#""a"b""#, r#""\q""#, r#""\x1""#, r#""\400""#, r#""\ud800""#, "\"a", r#""\'""#] {
             assert_eq!(unquote(text.as_bytes()), Err(BadSyntax), "{text}");
         }
-        assert_eq!(unquote(br#""\101\x41\u0041""#).unwrap(), b"AAA");
-        assert_eq!(unquote(b"`a\r\nb`").unwrap(), b"a\nb");
+        assert_eq!(unquote(br#""\101\x41\u0041""#).unwrap(), &b"AAA"[..]);
+        assert_eq!(unquote(b"`a\r\nb`").unwrap(), &b"a\nb"[..]);
     }
 }

@@ -1,8 +1,6 @@
 //! Sets of templates that call each other by name.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 use crate::error::Error;
@@ -10,6 +8,7 @@ use crate::exec;
 use crate::function::Functions;
 use crate::node::Template;
 use crate::parser;
+use crate::quick::Table;
 use crate::quote;
 use crate::text::Text;
 use crate::value::Value;
@@ -35,29 +34,7 @@ pub struct Set {
     functions: Rc<Functions>,
     missing_key: MissingKey,
     around: Option<Rc<Set>>,
-    templates: RefCell<HashMap<Text, Rc<Template>, BuildHasherDefault<Quick>>>,
-}
-
-/// A hash for names that are few and not a stranger's to choose at will: FNV-1a.
-#[derive(Debug)]
-struct Quick(u64);
-
-impl Default for Quick {
-    fn default() -> Self {
-        Self(0xCBF2_9CE4_8422_2325)
-    }
-}
-
-impl Hasher for Quick {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    templates: RefCell<Table<Text, Rc<Template>>>,
 }
 
 /// A text that has been parsed: can be put into any set with the same functions.

@@ -16,7 +16,9 @@ impl Source {
     fn show_to(&self, shown: &mut Vec<u8>, id: Id) {
         stack::enough(|| match self.node(id) {
             Node::List(nodes) => nodes.iter().for_each(|id| self.show_to(shown, *id)),
-            Node::Text { end } => shown.extend_from_slice(&self.text[self.nodes[id].pos..*end]),
+            Node::Text { end } | Node::Identifier { end, .. } | Node::Number { end, .. } | Node::String { end, .. } => {
+                shown.extend_from_slice(self.written(id, *end));
+            }
             Node::Action(pipe) => self.show_action(shown, "", *pipe),
             Node::If(branch) => self.show_branch(shown, "if ", branch),
             Node::With(branch) => self.show_branch(shown, "with ", branch),
@@ -29,7 +31,6 @@ impl Source {
                 self.show_joined(shown, commands, b" | ");
             }
             Node::Command(words) => self.show_joined(shown, words, b" "),
-            Node::Identifier(callee) => shown.extend_from_slice(&callee.name),
             Node::Variable(name, fields) => {
                 shown.extend_from_slice(&self.names[*name]);
                 show_fields(shown, fields);
@@ -42,8 +43,6 @@ impl Source {
             Node::Dot => shown.push(b'.'),
             Node::Nil => shown.extend_from_slice(b"nil"),
             Node::Bool(value) => shown.extend_from_slice(value.to_string().as_bytes()),
-            Node::Number(number) => shown.extend_from_slice(&number.2),
-            Node::String { quoted, .. } => shown.extend_from_slice(quoted),
         });
     }
 

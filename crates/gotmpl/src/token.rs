@@ -1,6 +1,5 @@
 //! The tokens of a template.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::quote;
@@ -65,23 +64,22 @@ impl Kind {
     }
 }
 
-/// A token, or why there is none.
-#[derive(Clone, Debug)]
+/// A token. One that is an error says nothing: the lexer knows why.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'t> {
     pub(crate) kind: Kind,
     /// Where it begins, in bytes.
     pub(crate) pos: usize,
-    pub(crate) text: Cow<'t, [u8]>,
+    pub(crate) text: &'t [u8],
     /// The line on which it begins, from 1.
     pub(crate) line: usize,
 }
 
 impl fmt::Display for Token<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = &*self.text;
+        let text = self.text;
         match self.kind {
             Kind::Eof => f.write_str("EOF"),
-            Kind::Error => f.write_str(&String::from_utf8_lossy(text)),
             kind if kind > Kind::Keyword => write!(f, "<{}>", String::from_utf8_lossy(text)),
             _ if text.len() > 10 => {
                 let end = rune::all(text).nth(10).map_or(text.len(), |rune| rune.begin);

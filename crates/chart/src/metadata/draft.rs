@@ -74,7 +74,7 @@ const LOCK: &[Field] = &[
 impl Draft {
     /// Reads a document into it: what the document does not say stays.
     pub(crate) fn read(&mut self, text: &[u8]) -> Result<(), Error> {
-        deeply(|| {
+        deeply(text, || {
             let json = read(text, Target::Struct(METADATA))?;
             self.fill(&json).map_err(decoding)
         })
@@ -114,7 +114,7 @@ impl Draft {
 /// The `apiVersion` that a `Chart.yaml` names, which decides who reads it.
 pub(crate) fn detect_api_version(text: &[u8]) -> Result<String, Error> {
     const BASE: &[Field] = &[("apiVersion", Target::Text)];
-    deeply(|| {
+    deeply(text, || {
         let json = read(text, Target::Struct(BASE))?;
         let root = Place::root("chartBase");
         let mut version = String::new();
@@ -129,16 +129,20 @@ pub(crate) fn detect_api_version(text: &[u8]) -> Result<String, Error> {
 
 /// What a lock file says; nothing, where it says nothing at all.
 pub(crate) fn lock(text: &[u8]) -> Result<Option<Lock>, Error> {
-    deeply(|| {
+    deeply(text, || {
         let json = read(text, Target::Struct(LOCK))?;
         if json.is_null() { Ok(None) } else { filled_lock(&json).map(Some).map_err(decoding) }
     })
 }
 
-/// JSON is dropped level by level, of which a text may have 10,000.
-fn deeply<R>(task: impl FnOnce() -> R) -> R {
-    const NEEDED: usize = 16 << 20;
-    stacker::maybe_grow(NEEDED, NEEDED, task)
+/// JSON is dropped level by level, of which a text may have 10,000: at most one for each sign that can begin one.
+fn deeply<R>(text: &[u8], task: impl FnOnce() -> R) -> R {
+    const LEVEL: usize = 1700;
+    const DEEPEST: usize = 10_000;
+    const NEEDED: usize = 64 << 10;
+    let levels = text.iter().filter(|byte| matches!(byte, b'[' | b'{' | b'-' | b'?' | b':')).count();
+    let needed = NEEDED + levels.min(DEEPEST) * LEVEL;
+    stacker::maybe_grow(needed, needed, task)
 }
 
 fn filled_lock(json: &Json) -> Result<Lock, Error> {

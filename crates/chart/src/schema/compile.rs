@@ -1,6 +1,7 @@
 //! From documents to schemas that can be checked against.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use fitout_goregex::Regex;
@@ -16,6 +17,7 @@ use super::meta;
 use super::node::{Additional, Dependency, Id, Items, Node};
 use super::number::Decimal;
 use super::resources::Document;
+use super::words::Words;
 use crate::values::from_json;
 
 /// Compiles schemas, and all that they refer to.
@@ -25,7 +27,9 @@ pub(crate) struct Compiler {
     /// Documents that have not been looked at.
     given: HashMap<String, Json>,
     nodes: Vec<Node>,
-    places: HashMap<(Rc<str>, String), Id>,
+    /// Where each schema is, those that are not compiled yet after the others.
+    placed: Vec<(Rc<str>, Rc<str>)>,
+    places: HashMap<(Rc<str>, Rc<str>), Id>,
 }
 
 /// Why what is outside of a schema is not there.
@@ -35,7 +39,14 @@ pub(crate) fn not_fetched(url: &str) -> String {
 
 impl Compiler {
     pub(crate) fn new(asserted: Asserted) -> Self {
-        Self { asserted, documents: HashMap::new(), given: HashMap::new(), nodes: Vec::new(), places: HashMap::new() }
+        Self {
+            asserted,
+            documents: HashMap::new(),
+            given: HashMap::new(),
+            nodes: Vec::new(),
+            placed: Vec::new(),
+            places: HashMap::new(),
+        }
     }
 
     /// Gives it a document.
@@ -55,10 +66,9 @@ impl Compiler {
     pub(crate) fn compile(&mut self, url: &str, warnings: &mut Vec<String>) -> Result<Id, String> {
         self.load(url, warnings)?;
         let root = self.node(&Rc::from(url), String::new());
-        let mut next = 0;
-        while next < self.nodes.len() {
-            self.compile_node(next, warnings)?;
-            next += 1;
+        while let Some((url, pointer)) = self.placed.get(self.nodes.len()) {
+            let node = self.compile_node(&Rc::clone(url), &Rc::clone(pointer), warnings)?;
+            self.nodes.push(node);
         }
         Ok(root)
     }
@@ -88,35 +98,34 @@ impl Compiler {
 
     /// The schema at a place, which is compiled later.
     fn node(&mut self, url: &Rc<str>, pointer: String) -> Id {
-        let key = (Rc::clone(url), pointer);
-        if let Some(id) = self.places.get(&key) {
-            return *id;
+        let next = self.placed.len();
+        match self.places.entry((Rc::clone(url), pointer.into())) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                self.placed.push(new.key().clone());
+                *new.insert(next)
+            }
         }
-        let id = self.nodes.len();
-        self.nodes.push(Node::new(Rc::clone(url), key.1.clone()));
-        self.places.insert(key, id);
-        id
     }
 
-    fn compile_node(&mut self, id: Id, warnings: &mut Vec<String>) -> Result<(), String> {
-        let (url, pointer) = (Rc::clone(&self.nodes[id].url), self.nodes[id].pointer.clone());
-        self.load(&url, warnings)?;
-        let Some(document) = self.documents.get_mut(&*url) else { return Err(not_fetched(&url)) };
-        if !document.is_processed(&pointer) {
-            document.add(&pointer)?;
-            validate(document, &pointer)?;
+    fn compile_node(&mut self, url: &Rc<str>, pointer: &Rc<str>, warnings: &mut Vec<String>) -> Result<Node, String> {
+        self.load(url, warnings)?;
+        let Some(document) = self.documents.get_mut(&**url) else { return Err(not_fetched(url)) };
+        if !document.is_processed(pointer) {
+            document.add(pointer)?;
+            validate(document, pointer)?;
         }
         let json = Rc::clone(&document.json);
-        let Some(resource) = document.resource(&pointer).cloned() else { return Err(not_fetched(&url)) };
-        let schema = lookup(&json, &url, &pointer)?;
+        let Some(resource) = document.resource(pointer).cloned() else { return Err(not_fetched(url)) };
+        let schema = lookup(&json, url, pointer)?;
 
-        let mut node = Node::new(Rc::clone(&url), pointer.clone());
+        let mut node = Node::new(Rc::clone(url), Rc::clone(pointer));
         node.draft = resource.draft;
-        node.resource = self.node(&url, resource.pointer.clone());
-        if node.draft == Draft::V2020 && resource.pointer == pointer {
+        node.resource = self.node(url, resource.pointer.clone());
+        if node.draft == Draft::V2020 && *resource.pointer == **pointer {
             for anchor in &resource.dynamic_anchors {
                 if let Some(place) = resource.anchors.get(anchor) {
-                    let place = self.node(&url, place.clone());
+                    let place = self.node(url, place.clone());
                     node.dynamic_anchors.insert(anchor.clone(), place);
                 }
             }
@@ -124,14 +133,13 @@ impl Compiler {
         match schema {
             Json::Bool(truth) => node.truth = Some(*truth),
             Json::Object(object) if object.is_empty() => node.truth = Some(true),
-            Json::Object(_) => {
-                Schema { compiler: self, json: schema, url: &url, pointer: &pointer, base: &resource.id, warnings }
+            Json::Object(object) => {
+                Schema { compiler: self, words: Words::of(object), url, pointer, base: &resource.id, warnings }
                     .fill(&mut node)?;
             }
             _ => {}
         }
-        self.nodes[id] = node;
-        Ok(())
+        Ok(node)
     }
 }
 
@@ -151,7 +159,7 @@ fn validate(document: &Document, pointer: &str) -> Result<(), String> {
 /// A schema that is being compiled.
 struct Schema<'a> {
     compiler: &'a mut Compiler,
-    json: &'a Json,
+    words: Words<'a>,
     url: &'a Rc<str>,
     pointer: &'a str,
     /// What references are relative to.
@@ -173,7 +181,7 @@ impl<'a> Schema<'a> {
         if node.draft >= Draft::Six {
             node.contains = self.schema("contains");
             node.property_names = self.schema("propertyNames");
-            node.constant = self.json.get("const").cloned();
+            node.constant = self.words.get("const").cloned();
         }
         if node.draft >= Draft::Seven {
             self.fill_conditions(node);
@@ -193,7 +201,7 @@ impl<'a> Schema<'a> {
         node.one_of = self.schemas("oneOf");
         node.not = self.schema("not");
         if node.draft < Draft::V2020 {
-            if self.json.get("items").is_some_and(Json::is_array) {
+            if self.words.get("items").is_some_and(Json::is_array) {
                 node.items = Some(Items::First(self.schemas("items")));
                 node.additional_items = self.additional("additionalItems");
             } else {
@@ -205,7 +213,7 @@ impl<'a> Schema<'a> {
             node.pattern_properties.push((self.regex("patternProperties", &pattern)?, id));
         }
         node.additional_properties = self.additional("additionalProperties");
-        let dependencies = self.json.get("dependencies").and_then(Json::as_object);
+        let dependencies = self.words.get("dependencies").and_then(Json::as_object);
         for (name, value) in dependencies.into_iter().flatten() {
             let dependency = match value.as_array() {
                 Some(names) => Dependency::Properties(texts(names)),
@@ -220,7 +228,7 @@ impl<'a> Schema<'a> {
         node.min_properties = self.whole("minProperties");
         node.max_properties = self.whole("maxProperties");
         node.required =
-            self.json.get("required").and_then(Json::as_array).map(|names| texts(names)).unwrap_or_default();
+            self.words.get("required").and_then(Json::as_array).map(|names| texts(names)).unwrap_or_default();
         node.min_items = self.whole("minItems");
         node.max_items = self.whole("maxItems");
         node.unique_items = self.truth("uniqueItems");
@@ -229,8 +237,8 @@ impl<'a> Schema<'a> {
     }
 
     fn fill_scalars(&mut self, node: &mut Node) -> Result<(), String> {
-        node.kinds = self.json.get("type").and_then(Kinds::of);
-        node.enumeration = self.json.get("enum").and_then(Json::as_array).cloned();
+        node.kinds = self.words.get("type").and_then(Kinds::of);
+        node.enumeration = self.words.get("enum").and_then(Json::as_array).cloned();
         node.multiple_of = self.number("multipleOf");
         node.maximum = self.number("maximum");
         node.exclusive_maximum =
@@ -249,7 +257,7 @@ impl<'a> Schema<'a> {
 
     fn fill_conditions(&mut self, node: &mut Node) {
         node.condition = self.schema("if");
-        let truth = self.json.get("if").and_then(Json::as_bool);
+        let truth = self.words.get("if").and_then(Json::as_bool);
         if node.condition.is_some() && truth != Some(false) {
             node.then = self.schema("then");
         }
@@ -265,7 +273,7 @@ impl<'a> Schema<'a> {
             node.min_contains = self.whole("minContains");
             node.max_contains = self.whole("maxContains");
         }
-        let required = self.json.get("dependentRequired").and_then(Json::as_object);
+        let required = self.words.get("dependentRequired").and_then(Json::as_object);
         for (name, value) in required.into_iter().flatten() {
             if let Some(names) = value.as_array() {
                 node.dependent_required.push((name.clone(), texts(names)));
@@ -294,22 +302,22 @@ impl<'a> Schema<'a> {
     }
 
     fn schema(&mut self, key: &str) -> Option<Id> {
-        self.json.get(key)?;
+        self.words.get(key)?;
         Some(self.at(key))
     }
 
     fn schemas(&mut self, key: &str) -> Vec<Id> {
-        let count = self.json.get(key).and_then(Json::as_array).map_or(0, Vec::len);
+        let count = self.words.get(key).and_then(Json::as_array).map_or(0, Vec::len);
         (0..count).map(|place| self.at(&format!("{key}/{place}"))).collect()
     }
 
     fn schema_map(&mut self, key: &str) -> Vec<(String, Id)> {
-        let Some(object) = self.json.get(key).and_then(Json::as_object) else { return Vec::new() };
+        let Some(object) = self.words.get(key).and_then(Json::as_object) else { return Vec::new() };
         object.keys().map(|name| (name.clone(), self.at(&format!("{key}/{}", escaped(name))))).collect()
     }
 
     fn additional(&mut self, key: &str) -> Option<Additional> {
-        match self.json.get(key)?.as_bool() {
+        match self.words.get(key)?.as_bool() {
             Some(all) => Some(Additional::All(all)),
             None => self.schema(key).map(Additional::Schema),
         }
@@ -338,15 +346,15 @@ impl<'a> Schema<'a> {
     }
 
     fn text(&self, key: &str) -> Option<&'a str> {
-        self.json.get(key)?.as_str()
+        self.words.get(key)?.as_str()
     }
 
     fn truth(&self, key: &str) -> bool {
-        self.json.get(key).and_then(Json::as_bool).unwrap_or_default()
+        self.words.get(key).and_then(Json::as_bool).unwrap_or_default()
     }
 
     fn number(&self, key: &str) -> Option<Decimal> {
-        if let Json::Number(number) = self.json.get(key)? { Decimal::of_json(number) } else { None }
+        if let Json::Number(number) = self.words.get(key)? { Decimal::of_json(number) } else { None }
     }
 
     fn whole(&self, key: &str) -> Option<i64> {

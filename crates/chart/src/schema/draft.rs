@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::location::{escaped, split};
+use super::words::Words;
 
 /// A version of JSON Schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,16 +107,17 @@ impl Draft {
     /// All schemas right inside of a schema, with their pointers.
     pub(crate) fn subschemas<'s>(self, schema: &'s Json, pointer: &str) -> Vec<(String, &'s Json)> {
         let mut found = Vec::new();
+        let Some(words) = schema.as_object().map(Words::of) else { return found };
         for (_, places) in SUBSCHEMAS.iter().filter(|(draft, _)| *draft <= self) {
             for place in *places {
                 match *place {
-                    At::Itself(key) => found.extend(schema.get(key).map(|inner| (format!("{pointer}/{key}"), inner))),
+                    At::Itself(key) => found.extend(words.get(key).map(|inner| (format!("{pointer}/{key}"), inner))),
                     At::Items(key) => {
-                        let items = schema.get(key).and_then(Json::as_array).into_iter().flatten();
+                        let items = words.get(key).and_then(Json::as_array).into_iter().flatten();
                         found.extend(items.enumerate().map(|(place, item)| (format!("{pointer}/{key}/{place}"), item)));
                     }
                     At::Values(key) => {
-                        let values = schema.get(key).and_then(Json::as_object).into_iter().flatten();
+                        let values = words.get(key).and_then(Json::as_object).into_iter().flatten();
                         found.extend(values.map(|(name, value)| (format!("{pointer}/{key}/{}", escaped(name)), value)));
                     }
                 }

@@ -1,5 +1,6 @@
 //! Addresses of schemas, and pointers into them.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// An address, and what comes behind its `#`, decoded.
@@ -102,8 +103,8 @@ pub(crate) fn encoded(pointer: &str) -> String {
 }
 
 /// A key as a part of a pointer.
-pub(crate) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
+pub(crate) fn escaped(key: &str) -> Cow<'_, str> {
+    if key.contains(['~', '/']) { key.replace('~', "~0").replace('/', "~1").into() } else { key.into() }
 }
 
 /// What a pointer leads to.
@@ -117,7 +118,7 @@ pub(crate) fn lookup<'d>(
     for part in pointer.split('/').skip(1) {
         let key = unescaped(part).ok_or_else(|| format!("invalid json-pointer {}", shown()))?;
         let inner = match value {
-            serde_json::Value::Object(object) => object.get(&key),
+            serde_json::Value::Object(object) => object.get(&*key),
             serde_json::Value::Array(items) => key.parse::<usize>().ok().and_then(|place| items.get(place)),
             _ => None,
         };
@@ -126,7 +127,10 @@ pub(crate) fn lookup<'d>(
     Ok(value)
 }
 
-fn unescaped(part: &str) -> Option<String> {
+fn unescaped(part: &str) -> Option<Cow<'_, str>> {
+    if !part.contains('~') {
+        return Some(part.into());
+    }
     let mut text = String::with_capacity(part.len());
     let mut chars = part.chars();
     while let Some(c) = chars.next() {
@@ -139,5 +143,5 @@ fn unescaped(part: &str) -> Option<String> {
             other => other,
         });
     }
-    Some(text)
+    Some(text.into())
 }

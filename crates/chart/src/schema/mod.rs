@@ -14,6 +14,7 @@ mod node;
 mod number;
 mod problem;
 mod resources;
+mod words;
 
 use std::fmt::Write;
 

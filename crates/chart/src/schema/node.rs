@@ -40,7 +40,7 @@ pub(crate) enum Items {
 pub(crate) struct Node {
     pub(crate) draft: Draft,
     pub(crate) url: Rc<str>,
-    pub(crate) pointer: String,
+    pub(crate) pointer: Rc<str>,
     /// The schema with a name that this one is in.
     pub(crate) resource: Id,
     pub(crate) dynamic_anchors: BTreeMap<String, Id>,
@@ -101,7 +101,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn new(url: Rc<str>, pointer: String) -> Self {
+    pub(crate) fn new(url: Rc<str>, pointer: Rc<str>) -> Self {
         Self { url, pointer, ..Self::default() }
     }
 

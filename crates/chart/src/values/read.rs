@@ -79,8 +79,8 @@ impl<'t> Documents<'t> {
         if self.left.is_empty() {
             return None;
         }
-        let divided = self.left.starts_with(b"---") || self.left.windows(4).any(|four| four == b"\n---");
-        if !divided && !self.left.contains(&b'\r') && self.left.ends_with(b"\n") {
+        let divided = self.left.starts_with(b"---") || memchr::memmem::find(self.left, b"\n---").is_some();
+        if !divided && memchr::memchr(b'\r', self.left).is_none() && self.left.ends_with(b"\n") {
             return Some(Ok(Cow::Borrowed(std::mem::take(&mut self.left))));
         }
         let mut document = Vec::new();

@@ -15,7 +15,7 @@ impl Exec<'_> {
         self.node = id;
         match self.source.node(id) {
             Node::Nil => Ok(Operand::NONE),
-            Node::Bool(_) | Node::Number(_) | Node::String { .. } => self.literal(id),
+            Node::Bool(_) | Node::Number { .. } | Node::String { .. } => self.literal(id),
             _ => self.evaluated(dot, id),
         }
     }
@@ -29,7 +29,7 @@ impl Exec<'_> {
         match self.source.node(id) {
             Node::Nil if kind.can_be_nil() => Ok(Value::zero(kind)),
             Node::Nil => self.fail(format!("cannot assign nil to {kind}")),
-            Node::Bool(_) | Node::Number(_) | Node::String { .. } => self.constant(kind, id),
+            Node::Bool(_) | Node::Number { .. } | Node::String { .. } => self.constant(kind, id),
             _ => {
                 let value = self.evaluated(dot, id)?;
                 self.fitting(value, kind)
@@ -48,7 +48,9 @@ impl Exec<'_> {
                 self.fields(dot, &value, id, fields, Arguments::default())
             }
             Node::Pipe { .. } => stack::enough(|| self.pipeline(dot, id)),
-            Node::Identifier(callee) => self.call_function(dot, callee, id, Arguments::default()),
+            Node::Identifier { function, end } => {
+                self.call_function(dot, *function, source.written(id, *end), id, Arguments::default())
+            }
             Node::Chain(node, fields) => self.chain(dot, id, *node, fields, Arguments::default()),
             _ => self.fail(format!("can't handle assignment of {} to empty interface argument", source.show(id))),
         }
@@ -58,7 +60,7 @@ impl Exec<'_> {
     fn constant(&mut self, kind: Type, id: Id) -> Result<Value, Error> {
         let source = self.source;
         let node = source.node(id);
-        let number = if let Node::Number(number) = node { Some(&number.0) } else { None };
+        let number = if let Node::Number { number, .. } = node { Some(&number.0) } else { None };
         let (value, expected) = match (kind, node) {
             (Type::Bool, Node::Bool(value)) => (Some(Value::Bool(*value)), "bool"),
             (Type::Bool, _) => (None, "bool"),

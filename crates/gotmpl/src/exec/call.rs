@@ -7,11 +7,10 @@ use crate::builtin::{self, Operands};
 use crate::error::Error;
 use crate::function::{Function, Signature};
 use crate::kind::Type;
-use crate::node::{Builtin, Called, Callee, Id};
+use crate::node::{Builtin, Called, Id};
 use crate::operand::Operand;
 use crate::set::Context;
 use crate::stack;
-use crate::text::Text;
 use crate::value::Value;
 
 /// The arguments of a call: words after the first one, and what comes through the pipe.
@@ -42,15 +41,16 @@ impl<'e> Exec<'e> {
     pub(super) fn call_function(
         &mut self,
         dot: &Operand,
-        callee: &'e Callee,
+        function: Called,
+        name: &[u8],
         id: Id,
         arguments: Arguments<'e>,
     ) -> Result<Operand, Error> {
-        match callee.function {
-            Called::Builtin(builtin) => self.call_builtin(dot, builtin, &callee.name, id, arguments),
+        match function {
+            Called::Builtin(builtin) => self.call_builtin(dot, builtin, name, id, arguments),
             Called::Registered(place) => {
                 let set = self.set;
-                self.call_method(dot, set.functions().at(place), &callee.name, id, arguments)
+                self.call_method(dot, set.functions().at(place), name, id, arguments)
             }
         }
     }
@@ -60,7 +60,7 @@ impl<'e> Exec<'e> {
         &mut self,
         dot: &Operand,
         function: &Function,
-        name: &Text,
+        name: &[u8],
         id: Id,
         arguments: Arguments<'e>,
     ) -> Result<Operand, Error> {
@@ -82,19 +82,19 @@ impl<'e> Exec<'e> {
         result.map(Operand::plain).map_err(|cause| self.calling(name, cause))
     }
 
-    fn calling(&self, name: &Text, cause: Error) -> Error {
-        self.error(format!("error calling {}: ", name.to_str()), Some(cause))
+    fn calling(&self, name: &[u8], cause: Error) -> Error {
+        self.error(format!("error calling {}: ", String::from_utf8_lossy(name)), Some(cause))
     }
 
-    fn check_count(&self, name: &Text, fixed: usize, variadic: bool, arguments: &Arguments<'_>) -> Result<(), Error> {
+    fn check_count(&self, name: &[u8], fixed: usize, variadic: bool, arguments: &Arguments<'_>) -> Result<(), Error> {
         let (count, words) = (arguments.count(), arguments.words.len());
         match variadic {
-            true if count < fixed => {
-                self.fail(format!("wrong number of args for {}: want at least {fixed} got {words}", name.to_str()))
-            }
-            false if count != fixed => {
-                self.fail(format!("wrong number of args for {}: want {fixed} got {count}", name.to_str()))
-            }
+            true if count < fixed => self.fail(format!(
+                "wrong number of args for {}: want at least {fixed} got {words}",
+                String::from_utf8_lossy(name)
+            )),
+            false if count != fixed => self
+                .fail(format!("wrong number of args for {}: want {fixed} got {count}", String::from_utf8_lossy(name))),
             _ => Ok(()),
         }
     }
@@ -103,7 +103,7 @@ impl<'e> Exec<'e> {
         &mut self,
         dot: &Operand,
         builtin: Builtin,
-        name: &Text,
+        name: &[u8],
         id: Id,
         arguments: Arguments<'e>,
     ) -> Result<Operand, Error> {

@@ -92,9 +92,9 @@ impl<'e> Exec<'e> {
                 self.fields(dot, dot, first, fields, Arguments::new(words, last))
             }
             Node::Chain(node, fields) => self.chain(dot, first, *node, fields, Arguments::new(words, last)),
-            Node::Identifier(callee) => {
+            Node::Identifier { function, end } => {
                 self.node = first;
-                self.call_function(dot, callee, id, Arguments::new(words, last))
+                self.call_function(dot, *function, source.written(first, *end), id, Arguments::new(words, last))
             }
             Node::Pipe { .. } => {
                 self.is_no_function(words, last.as_ref())?;
@@ -128,11 +128,13 @@ impl<'e> Exec<'e> {
         Ok(Operand::plain(match source.node(id) {
             Node::Bool(value) => Value::Bool(*value),
             Node::String { text, .. } => Value::String(text.clone()),
-            Node::Number(number) => match number.1 {
+            Node::Number { number, end } => match number.1 {
                 Ideal::Int(int) => Value::int(int),
                 Ideal::Float(float) => Value::float(float),
                 Ideal::Complex(real, imaginary) => Value::Complex(real, imaginary),
-                Ideal::Overflow => return self.fail(format!("{} overflows int", number.2.to_str())),
+                Ideal::Overflow => {
+                    return self.fail(format!("{} overflows int", String::from_utf8_lossy(source.written(id, *end))));
+                }
             },
             _ => {
                 let shown = quote::quote(source.show(id).as_bytes());

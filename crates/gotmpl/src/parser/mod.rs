@@ -6,14 +6,13 @@
 mod control;
 mod pipeline;
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::error::Error;
 use crate::function::Functions;
 use crate::lexer::Lexer;
 use crate::node::{Called, Id, Name, Node, Placed, Source, Template};
+use crate::quick::Table;
 use crate::quote;
 use crate::text::Text;
 use crate::token::{Kind, Token};
@@ -24,7 +23,7 @@ pub(crate) fn parse(name: &Text, text: &Text, functions: &Functions) -> Result<V
     let mut shared = Shared {
         lexer: Lexer::new(text),
         source,
-        places: HashMap::from([(Text::from("$"), 0)]),
+        places: [(Text::from("$"), 0)].into_iter().collect(),
         functions,
         defined: Vec::new(),
     };
@@ -44,7 +43,7 @@ struct Shared<'t> {
     lexer: Lexer<'t>,
     source: Source,
     /// Where the names of variables are.
-    places: HashMap<Text, Name>,
+    places: Table<Text, Name>,
     functions: &'t Functions,
     defined: Vec<Defined>,
 }
@@ -94,9 +93,17 @@ struct Parser<'p, 't> {
 
 impl<'p, 't> Parser<'p, 't> {
     fn new(shared: &'p mut Shared<'t>, name: Text) -> Self {
-        let nothing = Token { kind: Kind::Error, pos: 0, text: Cow::Borrowed(&[]), line: 0 };
-        let tokens = [nothing.clone(), nothing.clone(), nothing];
-        Self { shared, name, tokens, peeked: 0, variables: vec![0], action_line: None, ranges: 0, parens: 0 }
+        let nothing = Token { kind: Kind::Error, pos: 0, text: &[], line: 0 };
+        Self {
+            shared,
+            name,
+            tokens: [nothing; 3],
+            peeked: 0,
+            variables: vec![0],
+            action_line: None,
+            ranges: 0,
+            parens: 0,
+        }
     }
 
     fn next(&mut self) -> Token<'t> {
@@ -105,7 +112,7 @@ impl<'p, 't> Parser<'p, 't> {
         } else {
             self.tokens[0] = self.shared.lexer.next_token();
         }
-        self.tokens[self.peeked].clone()
+        self.tokens[self.peeked]
     }
 
     fn back_up(&mut self) {
@@ -173,14 +180,15 @@ impl<'p, 't> Parser<'p, 't> {
         if token.kind != Kind::Error {
             return self.fail(format!("unexpected {token} in {context}"));
         }
+        let why = &self.shared.lexer.failure;
         let began = match self.action_line {
             Some(line) if line != token.line => {
-                let what = if token.text.ends_with(b" action") { "" } else { " in action" };
+                let what = if why.ends_with(" action") { "" } else { " in action" };
                 format!("{what} started at {}:{line}", self.shared.source.name.to_str())
             }
             _ => String::new(),
         };
-        self.fail(format!("{token}{began}"))
+        self.fail(format!("{why}{began}"))
     }
 
     fn expect(&mut self, kind: Kind, context: &str) -> Result<Token<'t>, Error> {
@@ -189,8 +197,8 @@ impl<'p, 't> Parser<'p, 't> {
     }
 
     fn unquote(&self, token: &Token<'_>) -> Result<Text, Error> {
-        match quote::unquote(&token.text) {
-            Ok(text) => Ok(text.into()),
+        match quote::unquote(token.text) {
+            Ok(text) => Ok(Text::from(&*text)),
             Err(_) => self.fail("invalid syntax"),
         }
     }

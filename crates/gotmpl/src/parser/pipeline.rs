@@ -1,8 +1,10 @@
 //! Pipelines, commands and operands.
 
+use smallvec::SmallVec;
+
 use super::Parser;
 use crate::error::Error;
-use crate::node::{Called, Callee, Id, Name, Node};
+use crate::node::{Called, Id, Name, Node};
 use crate::number::Number;
 use crate::quote;
 use crate::stack;
@@ -17,13 +19,13 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Id, Error> {
         let pos = self.peek_non_space().pos;
         let (assigns, variables) = self.declarations(context)?;
-        let mut commands = Vec::new();
+        let mut commands: SmallVec<[Id; 4]> = SmallVec::new();
         loop {
             let token = self.next_non_space();
             match token.kind {
                 kind if kind == end => {
                     self.check_pipeline(&commands, context)?;
-                    let (variables, commands) = (variables.into(), commands.into());
+                    let (variables, commands) = (variables.into(), Box::from(&*commands));
                     return Ok(self.add(pos, Node::Pipe { assigns, variables, commands }));
                 }
                 Kind::Bool
@@ -53,8 +55,8 @@ impl<'t> Parser<'_, 't> {
             let variable = self.next();
             // In "$x foo", only "foo" tells that $x is an argument, and by then the space is lost: it may have to be
             // put back as well.
-            let after = self.peek().clone();
-            let next = self.peek_non_space().clone();
+            let after = *self.peek();
+            let next = *self.peek_non_space();
             match next.kind {
                 Kind::Assign | Kind::Declare => {
                     self.next_non_space();
@@ -85,7 +87,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn declare(&mut self, variable: &Token<'t>) -> Name {
-        let name = self.name_of(&variable.text);
+        let name = self.name_of(variable.text);
         self.variables.push(name);
         name
     }
@@ -97,7 +99,8 @@ impl<'t> Parser<'_, 't> {
         let source = &self.shared.source;
         for (stage, command) in commands.iter().enumerate().skip(1) {
             let Node::Command(words) = source.node(*command) else { continue };
-            if let Node::Bool(_) | Node::Dot | Node::Nil | Node::Number(_) | Node::String { .. } = source.node(words[0])
+            if let Node::Bool(_) | Node::Dot | Node::Nil | Node::Number { .. } | Node::String { .. } =
+                source.node(words[0])
             {
                 return self.fail(format!("non executable command in pipeline stage {}", stage + 1));
             }
@@ -108,7 +111,7 @@ impl<'t> Parser<'_, 't> {
     /// `operand (space operand)*` up to a pipe, which it takes, or to what ends the pipeline, which it leaves.
     fn command(&mut self) -> Result<Id, Error> {
         let pos = self.peek_non_space().pos;
-        let mut words = Vec::new();
+        let mut words: SmallVec<[Id; 8]> = SmallVec::new();
         loop {
             self.peek_non_space();
             words.extend(self.operand()?);
@@ -126,7 +129,7 @@ impl<'t> Parser<'_, 't> {
         if words.is_empty() {
             return self.fail("empty command");
         }
-        Ok(self.add(pos, Node::Command(words.into())))
+        Ok(self.add(pos, Node::Command(Box::from(&*words))))
     }
 
     /// A term, possibly followed by fields.
@@ -143,7 +146,7 @@ impl<'t> Parser<'_, 't> {
         let node = match self.shared.source.node(term) {
             Node::Field(first) => Node::Field(first.iter().cloned().chain(fields).collect()),
             Node::Variable(name, first) => Node::Variable(*name, first.iter().cloned().chain(fields).collect()),
-            Node::Bool(_) | Node::String { .. } | Node::Number(_) | Node::Nil | Node::Dot => {
+            Node::Bool(_) | Node::String { .. } | Node::Number { .. } | Node::Nil | Node::Dot => {
                 let shown = quote::quote(self.shared.source.show(term).as_bytes());
                 return self.fail(format!("unexpected . after term {shown}"));
             }
@@ -155,35 +158,36 @@ impl<'t> Parser<'_, 't> {
     /// A literal, a function, a variable, a field or a pipeline in parentheses.
     fn term(&mut self) -> Result<Option<Id>, Error> {
         let token = self.next_non_space();
+        let end = token.pos + token.text.len();
         let node = match token.kind {
             Kind::Identifier => {
-                let Some(function) = Called::find(&token.text, self.shared.functions) else {
-                    return self.fail(format!("function {} not defined", quote::quote(&token.text)));
+                let Some(function) = Called::find(token.text, self.shared.functions) else {
+                    return self.fail(format!("function {} not defined", quote::quote(token.text)));
                 };
-                Node::Identifier(Callee { name: Text::from(&*token.text), function })
+                Node::Identifier { function, end }
             }
             Kind::Dot => Node::Dot,
             Kind::Nil => Node::Nil,
             Kind::Variable => {
-                let name = self.name_of(&token.text);
+                let name = self.name_of(token.text);
                 if !self.variables.contains(&name) {
-                    return self.fail(format!("undefined variable {}", quote::quote(&token.text)));
+                    return self.fail(format!("undefined variable {}", quote::quote(token.text)));
                 }
                 Node::Variable(name, Box::default())
             }
             Kind::Field => Node::Field([Text::from(&token.text[1..])].into()),
             Kind::Bool => Node::Bool(*token.text == *b"true"),
-            Kind::CharConstant | Kind::Complex | Kind::Number => match Number::parse(&token.text, token.kind) {
+            Kind::CharConstant | Kind::Complex | Kind::Number => match Number::parse(token.text, token.kind) {
                 Ok(number) => {
-                    let ideal = number.ideal(&token.text);
-                    Node::Number(Box::new((number, ideal, Text::from(&*token.text))))
+                    let ideal = number.ideal(token.text);
+                    Node::Number { number: Box::new((number, ideal)), end }
                 }
                 Err(reason) => return self.fail(reason),
             },
             Kind::LeftParen => return self.parenthesised().map(Some),
             Kind::String | Kind::RawString => {
                 let text = self.unquote(&token)?;
-                Node::String { quoted: Text::from(&*token.text), text }
+                Node::String { text, end }
             }
             _ => {
                 self.back_up();

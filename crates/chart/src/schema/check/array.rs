@@ -62,14 +62,14 @@ impl Check<'_> {
 
     fn first(&mut self, schemas: &[Id], items: &[Value]) -> usize {
         for (place, (schema, item)) in schemas.iter().zip(items).enumerate() {
-            self.problems.extend(self.inner(*schema, item, place.to_string()));
+            self.problems.extend(self.inner(*schema, item, &place.to_string()));
         }
         schemas.len().min(items.len())
     }
 
     fn each(&mut self, schema: Id, items: &[Value], from: usize) {
         for (place, item) in items.iter().enumerate().skip(from) {
-            self.problems.extend(self.inner(schema, item, place.to_string()));
+            self.problems.extend(self.inner(schema, item, &place.to_string()));
         }
     }
 
@@ -77,7 +77,7 @@ impl Check<'_> {
         let mut causes = Vec::new();
         let mut matched = Vec::new();
         for (place, item) in items.iter().enumerate() {
-            if let Some(problem) = self.inner(schema, item, place.to_string()) {
+            if let Some(problem) = self.inner(schema, item, &place.to_string()) {
                 causes.push(problem);
             } else {
                 matched.push(place);

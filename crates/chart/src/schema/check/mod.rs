@@ -19,7 +19,7 @@ use unevaluated::Unevaluated;
 /// Checks a value against a schema. The problem has causes, and stands for the whole.
 pub(crate) fn validate(nodes: &[Node], root: Id, value: &Value) -> Result<(), Problem> {
     let scope = Scope { schema: root, keyword: None, level: 0, around: None };
-    let place = Place { around: None, key: String::new() };
+    let place = Place { around: None, key: "" };
     let node = &nodes[root];
     let unevaluated = Unevaluated::of(value, node, false);
     let check = Check { nodes, value, place: &place, scope: &scope, quick: false, unevaluated, problems: Vec::new() };
@@ -45,13 +45,13 @@ struct Scope<'a> {
 /// Where a value is.
 struct Place<'a> {
     around: Option<&'a Place<'a>>,
-    key: String,
+    key: &'a str,
 }
 
 impl Place<'_> {
     fn pointer(&self) -> String {
         match self.around {
-            Some(around) => format!("{}/{}", around.pointer(), escaped(&self.key)),
+            Some(around) => format!("{}/{}", around.pointer(), escaped(self.key)),
             None => String::new(),
         }
     }
@@ -187,7 +187,7 @@ impl<'a> Check<'a> {
     }
 
     /// A value inside of this one.
-    fn inner(&self, schema: Id, value: &Value, key: String) -> Option<Problem> {
+    fn inner(&self, schema: Id, value: &Value, key: &str) -> Option<Problem> {
         let scope = Scope { schema, keyword: None, level: self.scope.level + 1, around: Some(self.scope) };
         let place = Place { around: Some(self.place), key };
         let inner = Check {

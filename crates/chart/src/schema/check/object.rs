@@ -70,11 +70,11 @@ impl Check<'_> {
             let mut evaluated = false;
             if let Some(schema) = node.properties.get(&*name) {
                 evaluated = true;
-                self.problems.extend(self.inner(*schema, &value, name.to_string()));
+                self.problems.extend(self.inner(*schema, &value, &name));
             }
             for (_, schema) in node.pattern_properties.iter().filter(|(pattern, _)| pattern.is_match(&key)) {
                 evaluated = true;
-                self.problems.extend(self.inner(*schema, &value, name.to_string()));
+                self.problems.extend(self.inner(*schema, &value, &name));
             }
             if !evaluated {
                 match node.additional_properties {
@@ -82,7 +82,7 @@ impl Check<'_> {
                     Some(Additional::All(true)) => {}
                     Some(Additional::All(false)) => additional.push(name.to_string()),
                     Some(Additional::Schema(schema)) => {
-                        self.problems.extend(self.inner(schema, &value, name.to_string()));
+                        self.problems.extend(self.inner(schema, &value, &name));
                     }
                 }
             }

@@ -51,14 +51,14 @@ impl Check<'_> {
         if let (Value::Map(map), Some(schema)) = (self.value, node.unevaluated_properties) {
             for key in std::mem::take(&mut self.unevaluated.properties) {
                 if let Some(value) = map.get(&key) {
-                    let refused = self.inner(schema, &value, key.to_str().into_owned());
+                    let refused = self.inner(schema, &value, &key.to_str());
                     self.problems.extend(refused);
                 }
             }
         }
         if let (Value::List(list), Some(schema)) = (self.value, node.unevaluated_items) {
             for place in std::mem::take(&mut self.unevaluated.items) {
-                let refused = self.inner(schema, &list.items()[place], place.to_string());
+                let refused = self.inner(schema, &list.items()[place], &place.to_string());
                 self.problems.extend(refused);
             }
         }

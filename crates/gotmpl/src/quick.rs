@@ -1,0 +1,32 @@
+//! A hash for names.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A table by names that are few and not a stranger's to choose at will.
+pub(crate) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+
+/// FNV-1a.
+#[derive(Debug)]
+pub(crate) struct Quick(u64);
+
+impl Default for Quick {
+    fn default() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
+        }
+    }
+
+    // The length of what is hashed tells nothing that its bytes do not.
+    fn write_usize(&mut self, _: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
