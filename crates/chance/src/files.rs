@@ -1,8 +1,8 @@
 //! Charts on disk.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs::{self, DirEntry};
+use std::io::{self, Read};
+use std::path::Path;
 
 use fitout_chart::{Chart, File, Rules, Warnings};
 
@@ -28,7 +28,7 @@ fn files(dir: &Path, warnings: &mut Warnings) -> Result<Vec<File>, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Rules::default(),
         Err(error) => return Err(format!("read {}: {error}", ignored.display())),
     };
-    let mut walk = Walk { rules, warnings, found: Vec::new() };
+    let mut walk = Walk { rules, warnings, found: Vec::new(), buffer: Vec::new() };
     walk.directory(dir, "").map(|()| walk.found)
 }
 
@@ -36,43 +36,48 @@ struct Walk<'w> {
     rules: Rules,
     warnings: &'w mut Warnings,
     found: Vec<File>,
+    /// What is being read: one for all files, since each is copied to a place of its size anyway.
+    buffer: Vec<u8>,
 }
 
 impl Walk<'_> {
     fn directory(&mut self, dir: &Path, prefix: &str) -> Result<(), String> {
         let failed = |error: io::Error| format!("read {}: {error}", dir.display());
-        let entries = fs::read_dir(dir).map_err(failed)?;
-        let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>().map_err(failed)?;
-        paths.sort();
-        for path in paths {
-            let Some(name) = path.file_name() else { continue };
-            let name = format!("{prefix}{}", name.to_string_lossy());
-            self.entry(&path, name)?;
+        let mut entries = fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>).map_err(failed)?;
+        entries.sort_by_key(DirEntry::file_name);
+        for entry in entries {
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            self.entry(&entry, name)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, name: String) -> Result<(), String> {
+    fn entry(&mut self, entry: &DirEntry, name: String) -> Result<(), String> {
+        let path = &entry.path();
         let shown = path.display();
         let failed = |error: io::Error| format!("error reading {shown}: {error}");
-        if fs::symlink_metadata(path).map_err(failed)?.is_symlink() {
+        let mut kind = entry.file_type().map_err(failed)?;
+        if kind.is_symlink() {
             let resolved =
                 fs::canonicalize(path).map_err(|error| format!("error evaluating symlink {shown}: {error}"))?;
             let resolved = resolved.display();
             self.warnings.push(format!("{shown} is a symbolic link: what is in {resolved} is used"));
+            kind = fs::metadata(path).map_err(failed)?.file_type();
         }
-        let about = fs::metadata(path).map_err(failed)?;
-        if self.rules.ignores(&name, about.is_dir()) {
+        if self.rules.ignores(&name, kind.is_dir()) {
             return Ok(());
         }
-        if about.is_dir() {
+        if kind.is_dir() {
             return self.directory(path, &format!("{name}/"));
         }
-        if !about.is_file() {
+        if !kind.is_file() {
             return Err(format!("cannot load irregular file {shown} as it has file mode type bits set"));
         }
-        let data = fs::read(path).map_err(failed)?;
-        self.found.push(File::new(name, data));
+        self.buffer.clear();
+        // Without a limit, but also without asking for the size first.
+        let read = fs::File::open(path).and_then(|file| file.take(u64::MAX).read_to_end(&mut self.buffer));
+        read.map_err(failed)?;
+        self.found.push(File::new(name, &*self.buffer));
         Ok(())
     }
 }

@@ -75,8 +75,12 @@ impl<'t> Cursor<'t> {
     }
 
     /// Whether the text begins here as a document's boundary does: three of this character, alone.
+    #[inline]
     pub(crate) fn is_boundary(&self, of: char) -> bool {
         // As Go, look at all four first: what it does not have may be among them.
+        if self.mark.column > 0 && self.cut.is_none() {
+            return false;
+        }
         let fourth = self.peek(3);
         self.mark.column == 0 && (0..3).all(|ahead| self.peek(ahead) == of) && is_blank_or_end(fourth)
     }
@@ -101,6 +105,15 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub(crate) fn skip_ascii_while(&mut self, wanted: impl Fn(u8) -> bool) {
         let count = self.text.as_bytes()[self.at..].iter().take_while(|byte| byte.is_ascii() && wanted(**byte)).count();
+        self.at += count;
+        self.mark.index += count;
+        self.mark.column += count;
+    }
+
+    /// Skips spaces, so many at most.
+    pub(crate) fn skip_spaces(&mut self, most: usize) {
+        let rest = self.text.as_bytes()[self.at..].iter().take(most);
+        let count = rest.take_while(|byte| **byte == b' ').count();
         self.at += count;
         self.mark.index += count;
         self.mark.column += count;
@@ -138,17 +151,14 @@ impl<'t> Cursor<'t> {
         &self.text[from..self.at]
     }
 
-    pub(crate) fn skip_break(&mut self) {
-        self.take_break(&mut String::new());
-    }
-
-    /// Takes a line break, if there is one. All breaks are alike, but for the two that Unicode added.
-    pub(crate) fn take_break(&mut self, into: &mut String) {
+    /// Takes a line break, if there is one, and says what it means. All breaks are alike, but for the two that Unicode
+    /// added.
+    #[inline]
+    pub(crate) fn take_break(&mut self) -> Option<char> {
         let first = self.peek(0);
         if !is_break(first) {
-            return;
+            return None;
         }
-        into.push(if matches!(first, '\u{2028}' | '\u{2029}') { first } else { '\n' });
         // As Go, look at the next in any case: it may be one that it does not have.
         let second = self.peek(1);
         let both = first == '\r' && second == '\n';
@@ -156,6 +166,7 @@ impl<'t> Cursor<'t> {
         self.mark.index += 1 + usize::from(both);
         self.mark.line += 1;
         self.mark.column = 0;
+        Some(if matches!(first, '\u{2028}' | '\u{2029}') { first } else { '\n' })
     }
 }
 
@@ -199,9 +210,8 @@ mod tests {
     fn a_line_ends_in_many_ways() {
         let input = Input::of("\r\n\r\n\u{85}\u{2028}x".as_bytes());
         let mut cursor = Cursor::new(&input);
-        let mut taken = String::new();
-        (0..4).for_each(|_| cursor.take_break(&mut taken));
-        assert_eq!(taken, "\n\n\n\u{2028}");
+        let taken: Vec<_> = std::iter::from_fn(|| cursor.take_break()).collect();
+        assert_eq!(taken, ['\n', '\n', '\n', '\u{2028}']);
         assert_eq!(cursor.mark, Mark { index: 6, line: 4, column: 0 });
     }
 

@@ -26,7 +26,7 @@ impl<'t> Scanner<'t> {
         if !is_break_or_end(self.cursor.peek(0)) {
             return self.fail("did not find expected comment or line break");
         }
-        self.cursor.skip_break();
+        self.cursor.take_break();
         Ok(token)
     }
 

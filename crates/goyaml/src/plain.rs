@@ -81,32 +81,31 @@ impl<'t> Scanner<'t> {
         let mut indent = increment.map(|increment| self.indent.max(0).cast_unsigned() + increment);
         let mut end = self.cursor.mark;
         let mut text = String::new();
-        let mut first_break = String::new();
+        let mut first_break = None;
         let mut breaks = String::new();
         let mut after_blank = false;
         let column = self.block_breaks(&mut indent, &mut breaks)?;
         while self.cursor.mark.column == column && self.cursor.peek(0) != END {
             let blank = is_blank(self.cursor.peek(0));
-            if !literal && !after_blank && !blank && first_break.starts_with('\n') {
+            if !literal && !after_blank && !blank && first_break == Some('\n') {
                 if breaks.is_empty() {
                     text.push(' ');
                 }
             } else {
-                text.push_str(&first_break);
+                text.extend(first_break);
             }
             text.push_str(&breaks);
             after_blank = blank;
             let from = self.cursor.at();
             self.cursor.skip_line();
             text.push_str(self.cursor.slice(from, self.cursor.at()));
-            first_break.clear();
             breaks.clear();
-            self.cursor.take_break(&mut first_break);
+            first_break = self.cursor.take_break();
             end = self.cursor.mark;
             self.block_breaks(&mut indent, &mut breaks)?;
         }
         if chomp != Chomp::Strip {
-            text.push_str(&first_break);
+            text.extend(first_break);
         }
         if chomp == Chomp::Keep {
             text.push_str(&breaks);
@@ -123,7 +122,7 @@ impl<'t> Scanner<'t> {
         if !is_break_or_end(self.cursor.peek(0)) {
             return self.fail("did not find expected comment or line break");
         }
-        self.cursor.skip_break();
+        self.cursor.take_break();
         Ok((chomp, increment))
     }
 
@@ -152,18 +151,15 @@ impl<'t> Scanner<'t> {
     fn block_breaks(&mut self, indent: &mut Option<usize>, breaks: &mut String) -> Result<usize, Error> {
         let mut furthest = 0;
         loop {
-            while indent.is_none_or(|column| self.cursor.mark.column < column) && self.cursor.peek(0) == ' ' {
-                self.cursor.skip();
-            }
+            let most = indent.map_or(usize::MAX, |column| column.saturating_sub(self.cursor.mark.column));
+            self.cursor.skip_spaces(most);
             furthest = furthest.max(self.cursor.mark.column);
             let before = indent.is_none_or(|column| self.cursor.mark.column < column);
             if before && self.cursor.peek(0) == '\t' {
                 return self.fail("found a tab character where an indentation space is expected");
             }
-            if !is_break(self.cursor.peek(0)) {
-                break;
-            }
-            self.cursor.take_break(breaks);
+            let Some(taken) = self.cursor.take_break() else { break };
+            breaks.push(taken);
         }
         let least = (self.indent + 1).max(1).cast_unsigned();
         Ok(*indent.get_or_insert(furthest.max(least)))

@@ -53,7 +53,7 @@ impl<'t> Scanner<'t> {
                 ('\\', second) if quote == '"' && is_break(second) => {
                     text.replace(&self.cursor, "");
                     self.cursor.skip();
-                    self.cursor.skip_break();
+                    self.cursor.take_break();
                     text.from = self.cursor.at();
                     return Ok(true);
                 }
@@ -122,9 +122,13 @@ impl<'t> Scanner<'t> {
                     return Err(self.cursor.mark);
                 }
                 self.cursor.skip();
-            } else if is_break(c) {
-                let breaks = if space.broken { &mut space.more } else { &mut space.first };
-                self.cursor.take_break(breaks);
+                self.cursor.skip_ascii_while(|c| c == b' ');
+            } else if let Some(taken) = self.cursor.take_break() {
+                if space.broken {
+                    space.more.push(taken);
+                } else {
+                    space.first = Some(taken);
+                }
                 space.broken = true;
             } else {
                 return Ok(());
@@ -138,7 +142,7 @@ impl<'t> Scanner<'t> {
 pub(crate) struct Space {
     /// Whether there is a line break among it.
     pub(crate) broken: bool,
-    first: String,
+    first: Option<char>,
     more: String,
 }
 
@@ -169,11 +173,11 @@ impl Pieces {
     /// Puts what line breaks mean in their place, and goes on after them: one is a space, more are one less.
     pub(crate) fn fold(&mut self, cursor: &Cursor<'_>, space: &Space) {
         self.owned.push_str(cursor.slice(self.from, self.to));
-        match (space.first.starts_with('\n'), space.more.as_str()) {
+        match (space.first == Some('\n'), space.more.as_str()) {
             (true, "") => self.owned.push(' '),
             (true, more) => self.owned.push_str(more),
             (false, more) => {
-                self.owned.push_str(&space.first);
+                self.owned.extend(space.first);
                 self.owned.push_str(more);
             }
         }

@@ -212,9 +212,7 @@ impl<'t> Scanner<'t> {
             if self.cursor.peek(0) == '#' {
                 self.cursor.skip_rest_of_line();
             }
-            let line = self.cursor.mark.line;
-            self.cursor.skip_break();
-            if self.cursor.mark.line == line {
+            if self.cursor.take_break().is_none() {
                 return;
             }
             if self.flow_level == 0 {

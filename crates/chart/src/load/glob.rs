@@ -6,6 +6,14 @@ pub(crate) struct Bad;
 
 /// Whether a pattern matches all of a name. A star and a question mark match no slash.
 pub(crate) fn matches(pattern: &str, name: &str) -> Result<bool, Bad> {
+    const SPECIAL: [char; 4] = ['*', '?', '[', '\\'];
+    // Most patterns are a name, or the end of one.
+    if !pattern.contains(SPECIAL) {
+        return Ok(pattern == name);
+    }
+    if let Some(end) = pattern.strip_prefix('*').filter(|end| !end.contains(SPECIAL)) {
+        return Ok(name.strip_suffix(end).is_some_and(|start| !start.contains('/')));
+    }
     let (mut pattern, mut name) = (pattern, name);
     while !pattern.is_empty() {
         let (star, chunk, rest) = next_chunk(pattern);

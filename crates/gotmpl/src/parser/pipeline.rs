@@ -134,30 +134,46 @@ impl<'t> Parser<'_, 't> {
 
     /// A term, possibly followed by fields.
     fn operand(&mut self) -> Result<Option<Id>, Error> {
-        let Some(term) = self.term()? else { return Ok(None) };
-        if self.peek().kind != Kind::Field {
-            return Ok(Some(term));
+        let token = self.next_non_space();
+        match token.kind {
+            Kind::Field => {
+                let first = Text::from(&token.text[1..]);
+                let (pos, fields) = self.fields(Some(first));
+                return Ok(Some(self.add(pos.unwrap_or(token.pos), Node::Field(fields))));
+            }
+            Kind::Variable => {
+                let name = self.name_of(token.text);
+                if !self.variables.contains(&name) {
+                    return self.fail(format!("undefined variable {}", quote::quote(token.text)));
+                }
+                let (pos, fields) = self.fields(None);
+                return Ok(Some(self.add(pos.unwrap_or(token.pos), Node::Variable(name, fields))));
+            }
+            _ => {}
         }
-        let pos = self.peek().pos;
-        let mut fields = Vec::new();
+        let Some(term) = self.term(token)? else { return Ok(None) };
+        let (Some(pos), fields) = self.fields(None) else { return Ok(Some(term)) };
+        if let Node::Bool(_) | Node::String { .. } | Node::Number { .. } | Node::Nil | Node::Dot =
+            self.shared.source.node(term)
+        {
+            let shown = quote::quote(self.shared.source.show(term).as_bytes());
+            return self.fail(format!("unexpected . after term {shown}"));
+        }
+        Ok(Some(self.add(pos, Node::Chain(term, fields))))
+    }
+
+    /// The fields that follow right here, after one that has been read, and where they begin.
+    fn fields(&mut self, first: Option<Text>) -> (Option<usize>, Box<[Text]>) {
+        let pos = Some(self.peek()).filter(|next| next.kind == Kind::Field).map(|next| next.pos);
+        let mut fields: SmallVec<[Text; 8]> = first.into_iter().collect();
         while self.peek().kind == Kind::Field {
             fields.push(Text::from(&self.next().text[1..]));
         }
-        let node = match self.shared.source.node(term) {
-            Node::Field(first) => Node::Field(first.iter().cloned().chain(fields).collect()),
-            Node::Variable(name, first) => Node::Variable(*name, first.iter().cloned().chain(fields).collect()),
-            Node::Bool(_) | Node::String { .. } | Node::Number { .. } | Node::Nil | Node::Dot => {
-                let shown = quote::quote(self.shared.source.show(term).as_bytes());
-                return self.fail(format!("unexpected . after term {shown}"));
-            }
-            _ => Node::Chain(term, fields.into()),
-        };
-        Ok(Some(self.add(pos, node)))
+        (pos, Box::from(&*fields))
     }
 
-    /// A literal, a function, a variable, a field or a pipeline in parentheses.
-    fn term(&mut self) -> Result<Option<Id>, Error> {
-        let token = self.next_non_space();
+    /// A literal, a function or a pipeline in parentheses.
+    fn term(&mut self, token: Token<'t>) -> Result<Option<Id>, Error> {
         let end = token.pos + token.text.len();
         let node = match token.kind {
             Kind::Identifier => {
@@ -168,14 +184,6 @@ impl<'t> Parser<'_, 't> {
             }
             Kind::Dot => Node::Dot,
             Kind::Nil => Node::Nil,
-            Kind::Variable => {
-                let name = self.name_of(token.text);
-                if !self.variables.contains(&name) {
-                    return self.fail(format!("undefined variable {}", quote::quote(token.text)));
-                }
-                Node::Variable(name, Box::default())
-            }
-            Kind::Field => Node::Field([Text::from(&token.text[1..])].into()),
             Kind::Bool => Node::Bool(*token.text == *b"true"),
             Kind::CharConstant | Kind::Complex | Kind::Number => match Number::parse(token.text, token.kind) {
                 Ok(number) => {
