@@ -20,7 +20,8 @@ const STANDARD_TAGS: &str = "tag:yaml.org,2002:";
 pub(crate) fn parse<'t>(input: &'t Input<'_>, deepest: usize) -> Result<Tree<'t>, Error> {
     let mut parser = Parser {
         scanner: Scanner::new(input, deepest),
-        tree: Tree::default(),
+        tree: Tree::of_lines(memchr::memchr_iter(b'\n', input.good.as_bytes()).count()),
+        pairs: Vec::new(),
         anchors: HashMap::new(),
         handles: HashMap::new(),
     };
@@ -33,7 +34,9 @@ struct Parser<'t> {
     scanner: Scanner<'t>,
     tree: Tree<'t>,
     anchors: HashMap<Cow<'t, str>, NodeId>,
-    /// What the handles of tags stand for.
+    /// Of the block mappings that we are in, those pairs that are known.
+    pairs: Vec<(NodeId, NodeId)>,
+    /// What the handles of tags stand for that the document itself names.
     handles: HashMap<String, String>,
 }
 
@@ -74,10 +77,7 @@ impl<'t> Parser<'t> {
         let root = match self.peek()? {
             Kind::StreamEnd => return Ok(None),
             Kind::VersionDirective | Kind::TagDirective | Kind::DocumentStart => self.explicit_document()?,
-            _ => {
-                self.add_standard_handles();
-                self.node(Within::Block)?
-            }
+            _ => self.node(Within::Block)?,
         };
         // What follows has to be looked at, as Go does: it may be refused.
         self.peek()?;
@@ -116,24 +116,21 @@ impl<'t> Parser<'t> {
                         return Err(Error::in_parser(start, "found duplicate %TAG directive"));
                     }
                 }
-                _ => break,
+                _ => return Ok(()),
             }
-        }
-        self.add_standard_handles();
-        Ok(())
-    }
-
-    fn add_standard_handles(&mut self) {
-        for (handle, prefix) in [("!", "!"), ("!!", STANDARD_TAGS)] {
-            self.handles.entry(handle.to_owned()).or_insert_with(|| prefix.to_owned());
         }
     }
 
     fn node(&mut self, within: Within) -> Result<NodeId, Error> {
-        if self.peek()? == Kind::Alias {
-            return self.alias();
+        match self.peek()? {
+            Kind::Alias => self.alias(),
+            // Most nodes are no more than that.
+            Kind::Plain | Kind::Text => {
+                let start = self.scanner.peek()?.start;
+                self.scalar(start, None, String::new())
+            }
+            _ => enough(|| self.content(within)),
         }
-        enough(|| self.content(within))
     }
 
     fn alias(&mut self) -> Result<NodeId, Error> {
@@ -200,7 +197,13 @@ impl<'t> Parser<'t> {
         if token.value.is_empty() {
             return Ok(token.suffix);
         }
-        match self.handles.get(&*token.value) {
+        let prefix = match &*token.value {
+            handle if self.handles.contains_key(handle) => self.handles.get(handle).map(String::as_str),
+            "!" => Some("!"),
+            "!!" => Some(STANDARD_TAGS),
+            _ => None,
+        };
+        match prefix {
             Some(prefix) if !prefix.is_empty() || !token.suffix.is_empty() => Ok(format!("{prefix}{}", token.suffix)),
             _ => Err(Error::in_parser(token.start, "found undefined tag handle")),
         }
@@ -239,7 +242,7 @@ impl<'t> Parser<'t> {
     fn block_mapping(&mut self) -> Result<Content<'t>, Error> {
         const ENDS: [Kind; 3] = [Kind::Key, Kind::Value, Kind::BlockEnd];
         self.scanner.skip()?;
-        let mut pairs = Vec::new();
+        let first = self.pairs.len();
         while self.peek()? == Kind::Key {
             let key = self.value_unless(Within::BlockMapping, &ENDS)?;
             let next = self.scanner.peek()?;
@@ -247,12 +250,12 @@ impl<'t> Parser<'t> {
                 Kind::Value => self.value_unless(Within::BlockMapping, &ENDS)?,
                 _ => self.tree.add_nothing(next.start),
             };
-            pairs.push((key, value));
+            self.pairs.push((key, value));
         }
         if !self.skip_if(Kind::BlockEnd)? {
             return self.fail("did not find expected key");
         }
-        Ok(Content::Mapping(pairs))
+        Ok(Content::Mapping(self.pairs.drain(first..).collect()))
     }
 
     /// Goes to the next entry in brackets. Says whether there is one.

@@ -40,6 +40,11 @@ pub(crate) struct Scalar<'t> {
 }
 
 impl<'t> Tree<'t> {
+    /// One of a text of so many lines: most have a key and a value.
+    pub(crate) fn of_lines(count: usize) -> Self {
+        Self { nodes: Vec::with_capacity(2 * count + 1), root: None }
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &Node<'t> {
         &self.nodes[id]
     }

@@ -19,7 +19,9 @@ use crate::token::{Kind, Token};
 
 /// Parses a text: the template itself, and after it those it defines. A body of nothing but space is in it too.
 pub(crate) fn parse(name: &Text, text: &Text, functions: &Functions) -> Result<Vec<Rc<Template>>, Error> {
-    let source = Source { name: name.clone(), text: text.clone(), nodes: Vec::new(), names: vec!["$".into()] };
+    // An action begins with two braces, and has some six nodes.
+    let nodes = Vec::with_capacity(3 * memchr::memchr_iter(b'{', text).count() + 1);
+    let source = Source { name: name.clone(), text: text.clone(), nodes, names: vec!["$".into()] };
     let mut shared = Shared {
         lexer: Lexer::new(text),
         source,
