@@ -1,6 +1,5 @@
 //! `mistakes`: plants mistakes in a copy of the code, one after the other, and has the fuzzer find each.
 
-use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -133,14 +132,13 @@ fn fuzz(copy: &Path, log: &Path) -> Result<Option<Duration>> {
     Ok((!nothing).then(|| began.elapsed()))
 }
 
-/// The program that cargo builds of the fuzzer. What is not ours is compiled only once, for the checkout and the copy.
+/// The program that cargo builds of the fuzzer. Not where the checkout is built: cargo would take one for the other.
 fn build(copy: &Path) -> Result<PathBuf> {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| paths::checkout().join("target"), PathBuf::from);
     let output = Command::new(env!("CARGO"))
         .args(["test", "--package", "fitout-sprig", "--test", "live_judge", "--locked", "--no-run"])
         .args(["--message-format=json-render-diagnostics", "--quiet"])
         .current_dir(copy)
-        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TARGET_DIR", copy.join("target"))
         .stderr(Stdio::piped())
         .output()
         .context("run cargo")?;

@@ -40,5 +40,6 @@ pub(crate) fn kind_of_type(kind: Type) -> &'static str {
         Type::Func => "func",
         Type::Named(name) if name.starts_with('*') => "ptr",
         Type::Named(_) => "struct",
+        Type::Whole(_) => "int64",
     }
 }

@@ -8,7 +8,7 @@ use crate::world;
 
 const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
 /// What would have no answer, or not one alone, if it were something else.
-const STRICT: &str = "ABDIMOSWcghqs";
+const STRICT: &str = "ABDIMOSUWcghqsy";
 const ZONES: &[&str] =
     &["UTC", "Local", "", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "No/Where"];
 #[rustfmt::skip]
@@ -102,7 +102,8 @@ impl Chance {
     }
 
     /// An argument of a kind: anything (`a`), a text (`t`), an integer, a count, a number, digits, a list, a full list (`f`), a
-    /// map, a map with one entry (`O`), a boolean, a version, a range, a path, an address (`u`), a pattern (`x`), base64 (`e`),
+    /// map, a map with one entry (`O`), a boolean, a version, a range, a path, an address (`u`), the parts
+    /// of one (`y`), a pattern (`x`), base64 (`e`),
     /// a date (`D`), a date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`),
     /// a zone, a layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what
     /// is printed in it (`g`).
@@ -121,11 +122,15 @@ impl Chance {
             return self.operand();
         }
         match kind {
+            // Longer than what is hashed of a password.
+            's' if self.one_in(6) => "(repeat 12 \"passwd\")".to_owned(),
             't' | 's' => self.text(),
+            'U' => self.one_of(&["3", "0", "4294967295", "-1", "\"x\"", "1.0"]).to_owned(),
             'i' | 'c' => self.one_of(INTS).to_owned(),
             'I' => "8".to_owned(),
             'n' => self.number(),
             'd' => self.digits(),
+            'f' if self.one_in(8) => "(list)".to_owned(),
             'f' => format!("(list {} {} {})", self.operand(), self.text(), self.number()),
             'l' => self.list(),
             'm' => self.map(),
@@ -134,10 +139,8 @@ impl Chance {
             'v' => self.version(),
             'r' => self.range_of_versions(),
             'p' => self.pieces(&["a", "b.c", ".", "..", "/", "/", "//", "é", "x.y.z", ""]),
-            'u' => self.pieces(&[
-                "http", ":", "//", "a", "@", "/", "?", "#", "%41", "%zz", ":80", "[", "]", "::1", "é", " ", "x.y", "&",
-                "=",
-            ]),
+            'u' => self.address(),
+            'y' => self.address_parts(),
             'x' => self.pieces(&[
                 "a",
                 "b",
@@ -182,6 +185,44 @@ impl Chance {
         }
     }
 
+    fn address(&mut self) -> String {
+        if self.one_in(3) {
+            return self.pieces(&[
+                "http", ":", "//", "a", "@", "/", "?", "#", "%41", "%zz", ":80", "[", "]", "::1", "é", " ", "x.y", "&",
+                "=",
+            ]);
+        }
+        let parts = [
+            &["http://", "https://", "//", "mailto:", "tcp://", ""][..],
+            &["", "", "u@", "u:p@", "%41:b c@", ":@"],
+            &["host", "x.y", "[::1]", "é.de", "", "10.0.0.1", "a_b"],
+            &["", ":80", ":", ":x"],
+            &["", "/", "/a/b", "/a b/%2f", "/é", "/../c"],
+            &["", "?", "?a=b&c", "?q=%zz"],
+            &["", "#", "#f", "#é f"],
+        ];
+        format!("\"{}\"", parts.map(|part| self.one_of(part)).concat())
+    }
+
+    /// What an address is made of, or something like it.
+    fn address_parts(&mut self) -> String {
+        let mut parts = String::from("(dict");
+        for (key, values) in [
+            ("scheme", &["\"http\"", "\"\""][..]),
+            ("host", &["\"h:80\"", "\"\"", "\"é\""]),
+            ("path", &["\"/a b\"", "\"c\"", "\"\""]),
+            ("query", &["\"a=b\"", "\"\""]),
+            ("fragment", &["\"f é\"", "\"\""]),
+            ("userinfo", &["\"u:p\"", "\"u\"", "\"a b@\"", "\"\"", "7"]),
+            ("opaque", &["\"o\"", "\"\"", "\"\""]),
+        ] {
+            if !self.one_in(4) {
+                parts = format!("{parts} \"{key}\" {}", self.one_of(values));
+            }
+        }
+        parts + ")"
+    }
+
     fn time(&mut self, kind: char) -> String {
         match kind {
             'A' => self
@@ -201,7 +242,11 @@ impl Chance {
                 let text = parts.collect::<String>();
                 match self.below(6) {
                     0 => format!("\"-{text}\""),
+                    1 if kind == 'w' && self.one_in(2) => {
+                        self.one_of(&["$.u", "(float64 \"NaN\")", "1e300", "(mustToDuration \"5s\")", "1.5"]).to_owned()
+                    }
                     1 if kind == 'w' => self.number(),
+                    1 => self.one_of(&["3", "1.5", "nil"]).to_owned(),
                     2 => format!("(int64 {})", self.one_of(&["0", "1", "61", "3600", "1000000000", "-5"])),
                     _ => format!("\"{text}\""),
                 }
@@ -214,7 +259,7 @@ impl Chance {
                 ),
                 3 => format!("(dateModify {} now)", self.time('W')),
                 4 => format!("(int64 {})", self.one_of(&["0", "1711846800", "-1", "951782400"])),
-                _ => self.one_of(&["0", "1", "1700000000", "-86401"]).to_owned(),
+                _ => self.one_of(&["0", "1", "1700000000", "-86401", "$.i"]).to_owned(),
             }
             .replace("now", self.one_of(&["now", "now", "(now)"])),
         }
@@ -250,6 +295,7 @@ impl Chance {
         self.pieces(&[
             "a", "b", "A", "BC", "Hello", " ", "  ", "\\n", "\\t", "é", "É", "ß", "日本", "ǆ", "1", "23", "-", "_",
             ",", ".", "$", "%d", "\\xff", "\\\"", "'", "\u{a0}", "İ", "½", "€", "x", "foo bar", "HTTP", "$1", "${1}",
+            ":", "@", "\\x00", "\\u2028", "\\ue000", "<", "&",
         ])
     }
 
@@ -312,7 +358,7 @@ impl Chance {
     }
 
     pub(super) fn operand(&mut self) -> String {
-        match self.below(12) {
+        match self.below(14) {
             0..3 => format!(".{}", self.one_of(FIELDS)),
             3 => "$.root".to_owned(),
             4 => self.text(),
@@ -324,7 +370,29 @@ impl Chance {
                 let at = self.below(self.variables.len());
                 self.variables[at].to_owned()
             }
+            11 => self.one_of(&[".", ".", "$.u", "$.i"]).to_owned(),
+            12 => self.chain(),
             _ => format!("$.{}", self.one_of(FIELDS)),
+        }
+    }
+
+    /// Fields and methods of what is in brackets, and what is no ordinary operand.
+    fn chain(&mut self) -> String {
+        match self.below(8) {
+            0 => format!("(dict \"a\" {}).{}", self.text(), self.one_of(&["a", "a", "b", "a.b"])),
+            1 => self
+                .one_of(&["(now).Year", "(now.UTC.YearDay)", "(now.Add 5)", "(now.none)", "(now.Unix 1)"])
+                .to_owned(),
+            2 => self
+                .one_of(&["(semver \"1.2.3-a\").Minor", "(semver \"v2\").Original", "(semver \"1\").none"])
+                .to_owned(),
+            3 => self.one_of(&["$.p.Left", "($.p.Left)", "$.p.left", "$.p.None", "($.p.Left 1)", "(.a 1)"]).to_owned(),
+            4 => self
+                .one_of(&["1i", "(1+2i)", "18446744073709551615", "9223372036854775808", "'a'", "0x10", "1_000"])
+                .to_owned(),
+            5 => self.one_of(&["(nil).x", "(nil.x)", "(hello)", "hello", "now"]).to_owned(),
+            6 => format!("(index $.l {})", self.one_of(INTS)),
+            _ => format!("(list {}).a", self.one_of(INTS)),
         }
     }
 }

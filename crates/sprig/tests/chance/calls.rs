@@ -24,6 +24,7 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("biggest", "nn*"),
     ("buildCustomCert", "B"),
     ("camelcase", "t"),
+    ("call", "aa*"),
     ("cat", "a*"),
     ("ceil", "n"),
     ("chunk", "il"),
@@ -198,6 +199,8 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("round", "nin"),
     ("toString (semver", "v)"),
     ("semverCompare", "rv"),
+    ("seq", "cccc"),
+    ("semver", "v"),
     ("seq", "c*"),
     ("sha1sum", "t"),
     ("sha256sum", "t"),
@@ -245,6 +248,7 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("untitle", "t"),
     ("upper", "t"),
     ("urlJoin", "m"),
+    ("urlJoin", "y"),
     ("urlParse", "u"),
     ("urlquery", "a"),
     ("uuidv4", ""),
@@ -258,7 +262,7 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
 /// turn less often, and alone.
 #[rustfmt::skip]
 pub(super) const ALONE: &[(&str, &str)] =
-    &[("bcrypt", "s"), ("htpasswd", "ss"), ("derivePassword 3", "qsss"), ("randInt 7", "I"), ("shuffle", "S")];
+    &[("bcrypt", "s"), ("htpasswd", "ss"), ("derivePassword", "Uqsss"), ("randInt 7", "I"), ("shuffle", "S")];
 
 /// Functions of which nothing can be compared, with the reason.
 pub(crate) const INCOMPARABLE: &[(&str, &str)] = &[

@@ -90,6 +90,15 @@ impl Chance {
         let mut data = self.object(3);
         data["root"] = self.value(1);
         let mut formats = formats::Chance::new(self.number);
+        for (field, value) in [
+            ("u", self.one_of(&[r#"{"$uint8":200}"#, r#"{"$uint64":"3"}"#, r#"{"$uint":0}"#])),
+            ("i", self.one_of(&[r#"{"$int32":5}"#, r#"{"$int32":-86401}"#])),
+            ("p", r#"{"$host":"pair"}"#),
+        ] {
+            if text.contains(&format!("$.{field}")) {
+                data[field] = serde_json::from_str(value).unwrap_or_default();
+            }
+        }
         for (field, make) in [
             ("json", formats::Chance::json as fn(&mut formats::Chance) -> serde_json::Value),
             ("yaml", formats::Chance::yaml),

@@ -108,7 +108,12 @@ impl Chance {
             5..8 => format!("(omit {} {})", self.argument('m', depth.min(2)), self.text()),
             _ => self.one_of(&["(list 1 nil \"a\")", ".none", "(dict)", "(list)", "(dict \"b\" 1 \"a\" 2)"]).to_owned(),
         };
-        let header = match self.below(4) {
+        let header = match self.below(5) {
+            4 if self.variables.len() > 1 => {
+                let (one, other) = (1 + self.below(self.variables.len() - 1), 1 + self.below(self.variables.len() - 1));
+                let (one, other) = (self.variables[one], self.variables[other]);
+                format!("range {one}{} = {over}", if self.one_in(2) { format!(", {other}") } else { String::new() })
+            }
             0 => {
                 let name = self.one_of(NAMES);
                 self.variables.push(name);
