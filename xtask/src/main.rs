@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod balance;
 mod bench;
+mod conformance;
 mod generate;
 mod hub;
 mod image;
@@ -44,6 +45,8 @@ enum Chore {
         #[arg(value_enum)]
         bench: bench::Bench,
     },
+    /// Compare what we do with what the originals do
+    Conformance(conformance::Options),
     /// Plant mistakes in a copy of the code, and have the fuzzer find each
     Mistakes(mistakes::Options),
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Chore::Generate(options) => generate::run(&options),
         Chore::Image(options) => image::run(&options),
         Chore::Bench { bench } => bench::run(bench),
+        Chore::Conformance(options) => conformance::run(&options),
         Chore::Mistakes(options) => mistakes::run(&options),
         Chore::Testbed => testbed::build().map(|_| ()),
     };

@@ -21,7 +21,7 @@ pub struct Machine;
 impl World for Machine {
     fn fill(&self, bytes: &mut [u8]) {
         // It fails only where the machine cannot give any randomness yet: there is nothing to do but to ask again.
-        while aws_lc_rs::rand::fill(bytes).is_err() {}
+        while getrandom::fill(bytes).is_err() {}
     }
 
     fn now(&self) -> (i64, u32) {

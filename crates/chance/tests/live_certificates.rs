@@ -5,8 +5,6 @@
 
 mod known;
 
-use std::rc::Rc;
-
 use anyhow::{Context, Result, ensure};
 use fitout_chance::Machine;
 use fitout_gotmpl::Value;
@@ -99,7 +97,7 @@ fn compare(judge: &mut Judge, template: &str, data: &Json) -> Result<usize> {
         let theirs = blocks(&theirs)?;
         // A second may have passed between two of them.
         let Some(now) = begin(&theirs)? else { continue };
-        let world = Rc::new(Known { stream: Replay::new(SEED), now });
+        let world = Known { stream: Replay::new(SEED), now };
         let ours = blocks(&run(world, template, &value(data))?)?;
         assert_eq!(ours.len(), theirs.len(), "{template} {data}");
         for (ours, theirs) in ours.iter().zip(&theirs) {
@@ -133,7 +131,7 @@ fn what_is_wrong_with_a_certificate_is_said_as_go_says_it() -> Result<()> {
         "{{buildCustomCert (b64enc \"-----BEGIN CERTIFICATE-----\\neA==\\n-----END CERTIFICATE-----\") (b64enc .one)}}",
     ] {
         let theirs = go(&mut judge, template, &data)?;
-        let ours = run(Rc::new(Machine), template, &value(&data)).map_err(|error| error.to_string());
+        let ours = run(Machine, template, &value(&data)).map_err(|error| error.to_string());
         ensure!(theirs.is_err(), "Go has no objection to {template}");
         assert_eq!(ours, theirs, "{template}");
     }
@@ -154,7 +152,7 @@ fn go_reads_what_this_machine_makes() -> Result<()> {
     // An authority of ours, by which Go signs: it looks whether key and certificate belong together.
     let made = "{{$ca := genCA \"ca\" 10}}{{$c := genSignedCert \"n\" (list \"1.2.3.4\") (list \"h\") 5 $ca}}{{$s := genSelfSignedCert \"s\" nil nil 5}}";
     let list = made.to_owned() + "{{toJson (list $ca.Cert $ca.Key $c.Cert $c.Key $s.Cert $s.Key)}}";
-    let made: Vec<String> = serde_json::from_str(&run(Rc::new(Machine), &list, &Value::Nil)?)?;
+    let made: Vec<String> = serde_json::from_str(&run(Machine, &list, &Value::Nil)?)?;
     for pair in made.chunks(2) {
         let data = json!({"c": pair[0], "k": pair[1]});
         let signed = go(

@@ -5,7 +5,6 @@
 mod known;
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::time::SystemTime;
 
 use anyhow::Result;
@@ -15,7 +14,7 @@ use fitout_sprig::World;
 use known::run;
 
 fn print(text: &str) -> String {
-    run(Rc::new(Machine), text, &Value::Nil).unwrap()
+    run(Machine, text, &Value::Nil).unwrap()
 }
 
 #[test]

@@ -20,8 +20,8 @@ mod load;
 pub mod manifest;
 mod metadata;
 pub mod render;
-mod template;
 pub mod schema;
+mod template;
 pub mod values;
 
 pub use chart::{Chart, Crd, File};

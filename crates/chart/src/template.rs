@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Functions, Map, MissingKey, Set, Text, Value};
+use fitout_gotmpl::{Map, MissingKey, Set, Text, Value};
 use fitout_range::{Range, Version};
 use fitout_sprig::World;
 
@@ -142,16 +142,15 @@ impl Rendered {
 
     fn hook_documents(&self, shown: &Shown) -> impl Iterator<Item = (&str, &str)> {
         let (none, no_tests) = (shown.no_hooks, shown.no_tests);
-        let hooks = self.hooks.iter().filter(move |hook| !none && !(no_tests && hook.events.contains(&"test")));
+        let hooks = self.hooks.iter().filter(move |hook| !(none || no_tests && hook.events.contains(&"test")));
         hooks.map(|hook| (hook.manifest.path.as_str(), hook.manifest.text.as_str()))
     }
 }
 
 /// The name of a release that a template gives.
 pub fn release_name(text: &str, world: &Rc<dyn World>) -> Result<String, Error> {
-    let mut functions = Functions::default();
-    fitout_sprig::add(&mut functions, world);
     const NAME: &str = "name-template";
+    let functions = fitout_sprig::functions(world);
     let set = Set::new(NAME, Rc::new(functions), MissingKey::Default);
     let name = set.parse(NAME, text).and_then(|_| set.execute(NAME.as_bytes(), &Value::Nil));
     name.map(|name| name.to_str().into_owned()).map_err(|error| error.to_string().into())

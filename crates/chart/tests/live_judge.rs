@@ -6,6 +6,7 @@ mod chance;
 mod rows;
 mod world;
 
+use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Result, ensure};
@@ -102,8 +103,8 @@ fn fill_in_the_tables() -> Result<()> {
                 filled.push_str(line);
             } else {
                 let (question, _) = rows::question(line)?;
-                let answer = ask(&mut judge, std::slice::from_ref(&question))?.remove(0);
-                filled.push_str(&format!("{question} => {answer}"));
+                let answer = world::kept(judge.ask(&[world::for_the_judge(&question)])?.remove(0));
+                write!(filled, "{question} => {answer}")?;
             }
             filled.push('\n');
         }

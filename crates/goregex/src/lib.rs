@@ -5,7 +5,7 @@
 //!
 //! Known differences:
 //!
-//! - A pattern whose program would need more than 256 MiB is refused as too large. Go counts a class as one instruction,
+//! - A pattern whose program would need more than 64 MiB is refused as too large. Go counts a class as one instruction,
 //!   however many characters are in it.
 //! - Go makes a tree smaller where alternatives begin alike, before it looks how deep and how large it is; right at the
 //!   limits it accepts a few patterns more, or less.
@@ -37,7 +37,7 @@ pub struct Regex {
 }
 
 /// How much memory the program of a pattern may need.
-const PROGRAM: usize = 256 << 20;
+const PROGRAM: usize = 64 << 20;
 /// What a level of a tree may need of the stack, with room to spare in builds that are not optimised.
 const LEVEL: usize = 32 << 10;
 

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 
 /// How many cases there are in all, and how many of them a run takes.
 const CASES: u64 = 1_000_000;
-const TAKEN: usize = 20_000;
+const TAKEN: usize = 10_000;
 /// How many questions are asked at once.
 const AT_ONCE: usize = 1000;
 

@@ -76,27 +76,42 @@ impl fmt::Debug for Function {
 /// The functions of a set of templates, beside Go's own.
 #[derive(Debug, Default)]
 pub struct Functions {
+    /// Functions that are there for others too, and how many: their places come first.
+    shared: Option<Rc<Functions>>,
+    first: usize,
     places: HashMap<String, usize>,
     all: Vec<Rc<Function>>,
 }
 
 impl Functions {
+    /// Those functions, and what is added to them here.
+    pub fn over(shared: Rc<Self>) -> Self {
+        let first = shared.first + shared.all.len();
+        Self { shared: Some(shared), first, ..Self::default() }
+    }
+
     /// Adds a function. It comes before an earlier one and before one of Go's own of the same name.
     pub fn add(&mut self, name: impl Into<String>, function: Rc<Function>) {
-        self.places.insert(name.into(), self.all.len());
+        self.places.insert(name.into(), self.first + self.all.len());
         self.all.push(function);
     }
 
     /// The function of a name.
     pub fn get(&self, name: &str) -> Option<&Rc<Function>> {
-        self.places.get(name).map(|place| &self.all[*place])
+        match self.places.get(name) {
+            Some(place) => Some(&self.all[place - self.first]),
+            None => self.shared.as_ref()?.get(name),
+        }
     }
 
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+        self.places.get(name).copied().or_else(|| self.shared.as_ref()?.place(name))
     }
 
     pub(crate) fn at(&self, place: usize) -> &Function {
-        &self.all[place]
+        match (place.checked_sub(self.first), &self.shared) {
+            (None, Some(shared)) => shared.at(place),
+            (own, _) => &self.all[own.unwrap_or_default()],
+        }
     }
 }

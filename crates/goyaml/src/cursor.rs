@@ -116,13 +116,15 @@ impl<'t> Cursor<'t> {
 
     /// Skips everything up to the end of the line.
     pub(crate) fn skip_line(&mut self) {
-        loop {
-            self.skip_ascii_while(|c| matches!(c, b' '..=b'~' | b'\t'));
-            if is_break_or_end(self.peek(0)) {
-                return;
-            }
-            self.skip();
+        let rest = &self.text.as_bytes()[self.at..];
+        let line = &rest[..memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())];
+        if line.is_ascii() {
+            self.at += line.len();
+            self.mark.index += line.len();
+            self.mark.column += line.len();
         }
+        // There may be breaks that are not in ASCII.
+        self.skip_while(|c| !is_break_or_end(c));
     }
 
     pub(crate) fn take(&mut self, into: &mut String) {
@@ -147,7 +149,9 @@ impl<'t> Cursor<'t> {
             return;
         }
         into.push(if matches!(first, '\u{2028}' | '\u{2029}') { first } else { '\n' });
-        let both = first == '\r' && self.peek(1) == '\n';
+        // As Go, look at the next in any case: it may be one that it does not have.
+        let second = self.peek(1);
+        let both = first == '\r' && second == '\n';
         self.at += first.len_utf8() + usize::from(both);
         self.mark.index += 1 + usize::from(both);
         self.mark.line += 1;

@@ -2,6 +2,9 @@
 
 /// A float in as few digits as possible; with an exponent where that is below -4 or above 5.
 pub fn shortest(float: f64) -> String {
+    if is_halfway(float) {
+        return shape(float, &format!("{float:.16e}"), String::new());
+    }
     shape(float, &format!("{float:e}"), float.to_string())
 }
 
@@ -9,7 +12,25 @@ pub fn shortest(float: f64) -> String {
 #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
 pub fn shortest_single(float: f64) -> String {
     let single = float as f32;
+    if is_halfway_single(single) {
+        return shape(single.into(), &format!("{single:.7e}"), String::new());
+    }
     shape(single.into(), &format!("{single:e}"), single.to_string())
+}
+
+/// Whether two numbers of as few digits as possible are as near to a float. Then Go takes the even one, and so does Rust
+/// when it is asked for one digit after the point; otherwise it takes the higher one.
+///
+/// That is so where floats are a quarter apart: a tenth is near enough to each, and two tenths are as near to some.
+pub fn is_halfway(float: f64) -> bool {
+    const FROM: f64 = 1_125_899_906_842_624.0;
+    (FROM..2.0 * FROM).contains(&float.abs()) && matches!(float.fract().abs(), 0.25 | 0.75)
+}
+
+/// The same of floats of 32 bits.
+pub fn is_halfway_single(float: f32) -> bool {
+    const FROM: f32 = 2_097_152.0;
+    (FROM..2.0 * FROM).contains(&float.abs()) && matches!(float.fract().abs(), 0.25 | 0.75)
 }
 
 fn shape(float: f64, scientific: &str, positional: String) -> String {
@@ -61,6 +82,14 @@ mod tests {
         assert_eq!(shortest(0.0001), "0.0001");
         assert_eq!(shortest(-0.0), "-0");
         assert_eq!(shortest(1e300), "1e+300");
+    }
+
+    #[test]
+    fn of_two_that_are_as_near_the_even_one_is_taken() {
+        let whole = 1_125_899_906_842_624.0;
+        assert_eq!(shortest(whole + 0.25), "1.1258999068426242e+15");
+        assert_eq!(shortest(whole + 0.75), "1.1258999068426248e+15");
+        assert_eq!(shortest_single(-2_570_223.25), "-2.5702232e+06");
     }
 
     #[test]

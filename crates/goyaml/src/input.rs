@@ -106,7 +106,8 @@ fn first_control(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     // Nearly all bytes are beyond doubt.
     let doubtful = |byte: &u8| !matches!(byte, b' '..=b'~' | b'\n');
-    let clear = bytes.chunks_exact(BLOCK).take_while(|block| block.iter().filter(|byte| doubtful(byte)).count() == 0);
+    let clear =
+        bytes.chunks_exact(BLOCK).take_while(|block| !block.iter().fold(false, |any, byte| any | doubtful(byte)));
     let mut from = clear.count() * BLOCK;
     while let Some(at) = bytes[from..].iter().position(doubtful).map(|ahead| from + ahead) {
         let c = text[at..].chars().next()?;

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::build::Build;
+use serde_json::{Map, Value};
+
+use crate::build::{Build, Json, Nothing};
 use crate::decode::{Decoded, Key};
 use crate::stack::enough;
 use crate::{Error, float, gosyntax};
@@ -14,6 +16,27 @@ pub(crate) fn to_json<B: Build>(decoded: Decoded<'_>, build: &B) -> Result<B::Va
     match converter.unsupported {
         Some(float) => Err(Error::not_json(format!("json: unsupported value: {float}"))),
         None => Ok(value),
+    }
+}
+
+/// The value in JSON, but of a mapping only what is under keys that are wanted: the rest is checked and forgotten.
+pub(crate) fn top(decoded: Decoded<'_>, wanted: impl Fn(&str) -> bool) -> Result<Value, Error> {
+    let Decoded::Mapping(mapping) = decoded else { return to_json(decoded, &Json) };
+    let (mut keeping, mut checking) =
+        (Converter { build: &Json, unsupported: None }, Converter { build: &Nothing, unsupported: None });
+    let (mut found, mut unsupported) = (Map::new(), None);
+    for (key, value) in mapping {
+        let key = name(key, &value)?;
+        if wanted(&key) {
+            found.insert(key.into_owned(), keeping.convert(value)?);
+        } else {
+            checking.convert(value)?;
+        }
+        unsupported = unsupported.or(keeping.unsupported).or(checking.unsupported);
+    }
+    match unsupported {
+        Some(float) => Err(Error::not_json(format!("json: unsupported value: {float}"))),
+        None => Ok(Value::Object(found)),
     }
 }
 

@@ -46,7 +46,7 @@ pub use build::Build;
 pub use document::to_yaml;
 pub use documents::{Document, documents};
 pub use error::Error;
-pub use float::{shortest, shortest_single};
+pub use float::{is_halfway, is_halfway_single, shortest, shortest_single};
 pub use keys::{are_sorted, sort_keys};
 pub use parser::MAX_DEPTH;
 pub use writer::{Dialect, Writer};
@@ -71,6 +71,14 @@ pub fn read_with<B: Build>(text: &[u8], build: &B) -> Result<B::Value, Error> {
     let input = Input::of(text);
     let tree = parser::parse(&input, GO_DEPTH)?;
     json::to_json(decode::decode(&tree, Duplicates::LastWins, GO_DEPTH)?, build)
+}
+
+/// The first document of a text, but of a mapping only what is under keys that are wanted: the rest is checked and
+/// forgotten. It may nest as deeply as Go allows.
+pub fn top(text: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Value, Error> {
+    let input = Input::of(text);
+    let tree = parser::parse(&input, GO_DEPTH)?;
+    json::top(decode::decode(&tree, Duplicates::LastWins, GO_DEPTH)?, wanted)
 }
 
 /// How deep Go lets a text nest.

@@ -55,7 +55,7 @@ struct Properties<'t> {
 
 impl<'t> Parser<'t> {
     fn peek(&mut self) -> Result<Kind, Error> {
-        Ok(self.scanner.peek()?.kind)
+        self.scanner.kind()
     }
 
     fn skip_if(&mut self, kind: Kind) -> Result<bool, Error> {

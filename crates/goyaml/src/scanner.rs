@@ -70,6 +70,15 @@ impl<'t> Scanner<'t> {
         Ok(Glance { kind, start, end })
     }
 
+    /// The kind of what comes next.
+    #[inline]
+    pub(crate) fn kind(&mut self) -> Result<Kind, Error> {
+        match self.queue.front() {
+            Some(token) if self.ready => Ok(token.kind),
+            _ => Ok(self.front()?.kind),
+        }
+    }
+
     /// Takes what comes next.
     pub(crate) fn next(&mut self) -> Result<Token<'t>, Error> {
         let place = self.cursor.mark;

@@ -38,16 +38,27 @@ pub use world::{Certificate, Issuer, Request, World};
 
 use declare::Declare;
 
-/// Adds all functions that need no chart.
-pub fn add(functions: &mut Functions, world: &Rc<dyn World>) {
-    let mut declare = Declare::new(functions);
-    value::add(&mut declare);
-    text::add(&mut declare);
-    list::add(&mut declare);
-    map::add(&mut declare);
-    number::add(&mut declare, world);
+thread_local! {
+    /// The functions that know nothing of the world: made once.
+    static SHARED: Rc<Functions> = {
+        let mut functions = Functions::default();
+        let mut declare = Declare::new(&mut functions);
+        value::add(&mut declare);
+        text::add(&mut declare);
+        list::add(&mut declare);
+        map::add(&mut declare);
+        number::add(&mut declare);
+        pattern::add(&mut declare);
+        Rc::new(functions)
+    };
+}
+
+/// All functions that need no chart.
+pub fn functions(world: &Rc<dyn World>) -> Functions {
+    let mut functions = Functions::over(SHARED.with(Rc::clone));
+    let mut declare = Declare::new(&mut functions);
     formats::add(&mut declare, world);
-    pattern::add(&mut declare);
     date::add(&mut declare, world);
     secret::add(&mut declare, world);
+    functions
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
-use fitout_gotmpl::{Functions, MissingKey, Set, Value};
+use fitout_gotmpl::{MissingKey, Set, Value};
 use fitout_sprig::{Replay, World};
 use fitout_testkit::Programs;
 
@@ -44,9 +44,8 @@ fn helm_without_chance_prints_the_same() -> Result<()> {
     let printed = String::from_utf8(output.stdout)?;
     let theirs = printed.strip_prefix("---\n# Source: c/templates/t.yaml\n").context("there is one document")?;
 
-    let mut functions = Functions::default();
     let world: Rc<dyn World> = Rc::new(Replay::default());
-    fitout_sprig::add(&mut functions, &world);
+    let functions = fitout_sprig::functions(&world);
     let set = Set::new("root", Rc::new(functions), MissingKey::Zero);
     set.parse("t", TEMPLATE)?;
     assert_eq!(String::from_utf8(set.execute(b"t", &Value::Nil)?.to_vec())?, theirs);

@@ -76,6 +76,7 @@ fn builds() -> Vec<Build> {
         plain("judge", "./regex", "judge-regex"),
         plain("judge", "./functions", "judge-functions"),
         plain("judge", "./render", "judge-render"),
+        plain("judge", "./command", "judge-command"),
         plain("judge", "./chart", "judge-chart"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],

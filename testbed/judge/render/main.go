@@ -1,14 +1,10 @@
-// The stopwatch of rendering: how long Helm's own packages take for a chart, in process, and how long and how much memory
-// a command takes.
+// The stopwatch of rendering: how long Helm's own packages take for a chart, in process.
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"fitout.dev/testbed/judge/still"
@@ -22,52 +18,27 @@ import (
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 )
 
-// A question is about the chart in a directory, which is rendered so many times, or about a command.
+// A question is about the chart in a directory, which is rendered so many times.
 type question struct {
-	Chart   string   `json:"chart"`
-	Times   int      `json:"times"`
-	Command []string `json:"command"`
+	Chart string `json:"chart"`
+	Times int    `json:"times"`
 }
 
-// An answer has the mean time of each step (loading from memory, values and templates, sorting what was rendered), or the
-// time and the most memory in kilobytes that a command took; or why there is none.
+// An answer has the mean time of each step (loading from memory, values and templates, sorting what was rendered), or why
+// there is none.
 type answer struct {
 	Load   int64  `json:"load"`
 	Render int64  `json:"render"`
 	Sort   int64  `json:"sort"`
-	Wall   int64  `json:"wall"`
-	Memory int64  `json:"memory"`
 	Error  string `json:"error,omitempty"`
 }
 
 func ask(q question) answer {
-	var a answer
-	var err error
-	if len(q.Command) > 0 {
-		a, err = run(q.Command)
-	} else {
-		a, err = render(q)
-	}
+	a, err := render(q)
 	if err != nil {
 		a.Error = err.Error()
 	}
 	return a
-}
-
-func run(words []string) (answer, error) {
-	command := exec.Command(words[0], words[1:]...)
-	start := time.Now()
-	err := command.Run()
-	wall := time.Since(start)
-	// A chart that is refused takes its time as well.
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		return answer{}, err
-	}
-	used, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return answer{}, errors.New("what a process used is not known here")
-	}
-	return answer{Wall: wall.Nanoseconds(), Memory: used.Maxrss}, nil
 }
 
 func files(dir string) (files []*archive.BufferedFile, err error) {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use fitout_gotmpl::{Functions, MissingKey, Set, Value};
+use fitout_gotmpl::{MissingKey, Set, Value};
 use fitout_sprig::{Certificate, Replay, Request, World};
 
 #[allow(dead_code, reason = "one of the two test programs asks only the machine")]
@@ -33,9 +33,9 @@ impl World for Known {
 }
 
 /// What a template makes of a value in a world.
-pub(crate) fn run(world: Rc<dyn World>, text: &str, data: &Value) -> Result<String> {
-    let mut functions = Functions::default();
-    fitout_sprig::add(&mut functions, &world);
+pub(crate) fn run(world: impl World + 'static, text: &str, data: &Value) -> Result<String> {
+    let world: Rc<dyn World> = Rc::new(world);
+    let functions = fitout_sprig::functions(&world);
     let set = Set::new("root", Rc::new(functions), MissingKey::Zero);
     set.parse("t", text)?;
     String::from_utf8(set.execute(b"t", data)?.to_vec()).context("what is printed is a text")

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use fitout_gotmpl::{Map, Value, sprint};
-use serde_json::Value as Json;
 
 use crate::Warnings;
 use crate::chart::Chart;
@@ -54,10 +53,10 @@ fn with_imported(all: &Map, imported: &Map, warnings: &mut Warnings) -> Result<R
 /// From which path of the dependency to which of the chart above.
 fn paths(import: &Import) -> Option<(String, String)> {
     match import {
-        Import::Written(Json::String(name)) => Some((format!("exports.{name}"), ".".to_owned())),
-        Import::Written(Json::Object(object)) => {
-            let printed = |key| {
-                let value = object.get(key).map_or(Value::Nil, values::from_json);
+        Import::Written(Value::String(name)) => Some((format!("exports.{}", name.to_str()), ".".to_owned())),
+        Import::Written(Value::Map(map)) => {
+            let printed = |key: &str| {
+                let value = map.get(key.as_bytes()).unwrap_or_default();
                 sprint(&[value]).map_or_else(|error| error.to_string(), |text| text.to_str().into_owned())
             };
             Some((printed("child"), printed("parent")))

@@ -30,8 +30,9 @@ impl Problem {
 const KIND_OF_FILE: u32 = 0o170_000;
 const DIRECTORY: u32 = 0o040_000;
 
-/// Beside the files there may be headers, and the archives of subcharts inside of files; more is a bomb.
-const MOST_BYTES: u64 = MAX_SIZE as u64 + (28 << 20);
+/// Helm counts only what is in files. More of them than this, or more around them, no honest archive has.
+const MOST_FILES: usize = 1 << 15;
+const MOST_BYTES: u64 = MAX_SIZE as u64 + (MOST_FILES as u64 * 1024);
 
 /// The files, with paths from inside of the one directory that everything is in.
 pub(crate) fn files(bytes: &[u8]) -> Result<Vec<File>, Problem> {
@@ -83,6 +84,9 @@ fn read(bytes: &[u8]) -> Result<Vec<File>, Error> {
             return Err(too_large());
         }
         files.push(File::new(name, without_bom(&data)));
+        if files.len() > MOST_FILES {
+            return Err(too_large());
+        }
     }
     if files.is_empty() { Err(Error::new("no files in chart archive")) } else { Ok(files) }
 }

@@ -22,11 +22,15 @@ const METADATA: &str =
     r#"struct { Name string "json:\"name\""; Annotations map[string]string "json:\"annotations\"" }"#;
 const ANNOTATIONS: &str = "map[string]string";
 
+/// The fields at the top, in any case.
+const FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
 impl Head {
     /// Reads a document, all of it: a document that is no YAML, or has something else in one of these places, is refused in
     /// Go's words.
     pub fn read(document: &str) -> Result<Self, String> {
-        let value = fitout_goyaml::from_yaml(document).map_err(|error| error.to_string())?;
+        let wanted = |key: &str| FIELDS.iter().any(|field| key.eq_ignore_ascii_case(field));
+        let value = fitout_goyaml::top(document.as_bytes(), wanted).map_err(|error| error.to_string())?;
         let mut head = Self::default();
         match &value {
             Json::Null => Ok(head),

@@ -8,6 +8,7 @@ use super::json::{self, Place};
 use super::target::{Field, Target, find, read};
 use super::{Dependency, Import, Lock, Maintainer};
 use crate::error::Error;
+use crate::values::from_json;
 
 /// `Chart.yaml` as it is written. `requirements.yaml` is read into the same one.
 #[derive(Clone, Debug, Default)]
@@ -73,8 +74,10 @@ const LOCK: &[Field] = &[
 impl Draft {
     /// Reads a document into it: what the document does not say stays.
     pub(crate) fn read(&mut self, text: &[u8]) -> Result<(), Error> {
-        let json = read(text, Target::Struct(METADATA))?;
-        self.fill(&json).map_err(decoding)
+        deeply(|| {
+            let json = read(text, Target::Struct(METADATA))?;
+            self.fill(&json).map_err(decoding)
+        })
     }
 
     fn fill(&mut self, json: &Json) -> Result<(), Error> {
@@ -111,21 +114,31 @@ impl Draft {
 /// The `apiVersion` that a `Chart.yaml` names, which decides who reads it.
 pub(crate) fn detect_api_version(text: &[u8]) -> Result<String, Error> {
     const BASE: &[Field] = &[("apiVersion", Target::Text)];
-    let json = read(text, Target::Struct(BASE))?;
-    let root = Place::root("chartBase");
-    let mut version = String::new();
-    for (key, json) in json::fields(&root, &json, "loader.chartBase").map_err(decoding)? {
-        if find(BASE, key).is_some() {
-            json::text(&root.field("apiVersion"), json, &mut version).map_err(decoding)?;
+    deeply(|| {
+        let json = read(text, Target::Struct(BASE))?;
+        let root = Place::root("chartBase");
+        let mut version = String::new();
+        for (key, json) in json::fields(&root, &json, "loader.chartBase").map_err(decoding)? {
+            if find(BASE, key).is_some() {
+                json::text(&root.field("apiVersion"), json, &mut version).map_err(decoding)?;
+            }
         }
-    }
-    Ok(version)
+        Ok(version)
+    })
 }
 
 /// What a lock file says; nothing, where it says nothing at all.
 pub(crate) fn lock(text: &[u8]) -> Result<Option<Lock>, Error> {
-    let json = read(text, Target::Struct(LOCK))?;
-    if json.is_null() { Ok(None) } else { filled_lock(&json).map(Some).map_err(decoding) }
+    deeply(|| {
+        let json = read(text, Target::Struct(LOCK))?;
+        if json.is_null() { Ok(None) } else { filled_lock(&json).map(Some).map_err(decoding) }
+    })
+}
+
+/// JSON is dropped level by level, of which a text may have 10,000.
+fn deeply<R>(task: impl FnOnce() -> R) -> R {
+    const NEEDED: usize = 16 << 20;
+    stacker::maybe_grow(NEEDED, NEEDED, task)
 }
 
 fn filled_lock(json: &Json) -> Result<Lock, Error> {
@@ -196,7 +209,7 @@ fn dependency(around: &Place<'_>, json: &Json, into: &mut Dependency) -> Result<
 fn imports(place: &Place<'_>, json: &Json, into: &mut Vec<Import>) -> Result<(), Error> {
     match json {
         Json::Null => into.clear(),
-        Json::Array(items) => *into = items.iter().cloned().map(Import::Written).collect(),
+        Json::Array(items) => *into = items.iter().map(|item| Import::Written(from_json(item))).collect(),
         other => return place.refuse(other, "[]interface {}"),
     }
     Ok(())

@@ -14,7 +14,7 @@ use fitout_gotmpl::Value;
 pub(crate) use draft::{Draft, detect_api_version, lock};
 
 /// What `Chart.yaml` says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Metadata {
     /// The chart's name, or its alias where another chart depends on it by one.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Maintainer {
 }
 
 /// A chart that another depends on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Dependency {
     /// The name; once dependencies have been processed, the alias where there is one.
     pub name: String,
@@ -85,10 +85,10 @@ pub struct Dependency {
 }
 
 /// Which values of a dependency the chart above takes over.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Import {
     /// As `Chart.yaml` says it: a text, or a table with `child` and `parent`. Anything else imports nothing.
-    Written(serde_json::Value),
+    Written(Value),
     /// Once imports have been processed: from this path of the dependency to this path of the chart.
     Processed {
         /// The path in the dependency.
@@ -98,10 +98,8 @@ pub enum Import {
     },
 }
 
-impl Eq for Import {}
-
 /// What `Chart.lock` says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Lock {
     /// When it was made, as it is written.
     pub generated: String,

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use fitout_gotmpl::{Map, Type, Value};
 
 use super::{Dependency, Import, Maintainer, Metadata};
-use crate::values;
 
 const TEXTS: Type = Type::Map(&Type::String, &Type::String);
 
@@ -59,7 +58,7 @@ fn dependency(dependency: &Dependency) -> Value {
 
 fn import(import: &Import) -> Value {
     match import {
-        Import::Written(json) => values::from_json(json),
+        Import::Written(value) => value.clone(),
         Import::Processed { child, parent } => {
             let entries = [("child".into(), text(child)), ("parent".into(), text(parent))];
             Value::Map(Rc::new(Map::of(TEXTS, entries)))

@@ -1,5 +1,6 @@
 //! `Chart.yaml`, as Helm would write it.
 
+use fitout_gotmpl::Value;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Dependency, Import, Maintainer, Metadata};
@@ -32,6 +33,11 @@ impl Metadata {
     }
 }
 
+fn as_json(value: &Value) -> Json {
+    let text = fitout_sprig::to_yaml(value).unwrap_or_default();
+    fitout_goyaml::from_yaml(&text).unwrap_or_default()
+}
+
 /// Without what is empty.
 fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
     let there = |value: &Json| match value {
@@ -55,7 +61,7 @@ fn dependency(dependency: &Dependency) -> Json {
         .import_values
         .iter()
         .map(|import| match import {
-            Import::Written(written) => written.clone(),
+            Import::Written(written) => as_json(written),
             Import::Processed { child, parent } => json!({ "child": child, "parent": parent }),
         })
         .collect();

@@ -40,8 +40,7 @@ pub type Answer = dyn Fn(&Lookup) -> Result<Value, String>;
 
 /// All functions that templates of a chart call: those of [`fitout_sprig`], and those that need the templates around them.
 pub fn all(world: &Rc<dyn World>, lint: bool, answer: Option<Rc<Answer>>) -> Functions {
-    let mut functions = Functions::default();
-    fitout_sprig::add(&mut functions, world);
+    let mut functions = fitout_sprig::functions(world);
     functions.add("include", include());
     functions.add("tpl", tpl());
     functions.add("required", required(lint));
@@ -92,15 +91,14 @@ fn tpl() -> Rc<Function> {
         let source = text(&arguments[0]);
         let scope = context.set().scope();
         let parsed = known.borrow().get(&source).cloned();
-        let parsed = match parsed {
-            Some(parsed) => parsed,
-            None => {
-                let parsed = scope
-                    .parse_only(ROOT, source.clone())
-                    .map_err(|error| Error::wrap(format!("cannot parse template {}: ", quote(&source)), error))?;
-                known.borrow_mut().insert(source.clone(), parsed.clone());
-                parsed
-            }
+        let parsed = if let Some(parsed) = parsed {
+            parsed
+        } else {
+            let parsed = scope
+                .parse_only(ROOT, source.clone())
+                .map_err(|error| Error::wrap(format!("cannot parse template {}: ", quote(&source)), error))?;
+            known.borrow_mut().insert(source.clone(), parsed.clone());
+            parsed
         };
         scope.add(&parsed);
         let Some(main) = parsed.main() else { return Ok("".into()) };

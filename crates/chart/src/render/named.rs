@@ -18,16 +18,19 @@ pub(super) fn named(value: Value) -> Value {
     }
 }
 
+const NAMED: Type = Type::Named("common.Values");
+
+type Body = Box<dyn Fn(&str) -> Result<Value, Error>>;
+
 fn method(map: &Rc<Map>, name: &[u8]) -> Option<Rc<Function>> {
     let map = map.unnamed();
-    let function = |params: &[Type], result, body: Box<dyn Fn(&str) -> Result<Value, Error>>| {
+    let function = |params: &[Type], result, body: Body| {
         let signature = Signature { params: params.to_vec(), variadic: false, result, fails: true };
         Function::new(signature, move |_, arguments| match arguments.first() {
             Some(Value::String(text)) => body(&text.to_str()),
             _ => body(""),
         })
     };
-    const NAMED: Type = Type::Named("common.Values");
     Some(match name {
         b"AsMap" => Function::plain(&[], Type::MAP, move |_, _| {
             Value::Map(if map.is_empty() { empty() } else { Rc::clone(&map) })

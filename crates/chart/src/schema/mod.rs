@@ -52,7 +52,7 @@ fn collect(chart: &Chart, values: &Map, problems: &mut String, warnings: &mut Wa
             None | Some(Value::Nil) => {}
             Some(inner) => {
                 if let Some(inner) = as_table(&inner) {
-                    with_stack(|| collect(dependency, inner, problems, warnings))
+                    with_stack(|| collect(dependency, inner, problems, warnings));
                 } else {
                     let found = inner.type_name();
                     let problem = format!("invalid type for values: expected object (map), got {found}");
@@ -76,13 +76,14 @@ pub fn validate_against(values: &Map, schema: &[u8], warnings: &mut Warnings) ->
 
 /// The document, or what Go says of it.
 fn parsed(schema: &[u8]) -> Result<serde_json::Value, Error> {
-    let blank = schema.iter().all(u8::is_ascii_whitespace);
-    if blank {
+    let refused = match serde_json::from_slice(schema) {
+        Ok(document) => return Ok(document),
+        Err(error) => error,
+    };
+    if schema.iter().all(u8::is_ascii_whitespace) {
         return Err(Error::new("EOF"));
     }
     let (_, length) = fitout_sprig::json_prefix(schema).map_err(|error| Error::new(error.to_string()))?;
-    if !schema[length..].iter().all(u8::is_ascii_whitespace) {
-        return Err(Error::new("invalid character after top-level value"));
-    }
-    serde_json::from_str(&String::from_utf8_lossy(&schema[..length])).map_err(|error| Error::new(error.to_string()))
+    let more = !schema[length..].iter().all(u8::is_ascii_whitespace);
+    Err(Error::new(if more { "invalid character after top-level value".to_owned() } else { refused.to_string() }))
 }

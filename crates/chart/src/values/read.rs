@@ -9,8 +9,15 @@ use serde_json::Value as Json;
 use super::{as_table, empty, with_stack};
 use crate::error::Error;
 
+/// The most bytes that a text of values may have: 16 MiB. A release that holds more could not be stored.
+const MAX_SIZE: usize = 16 << 20;
+
 /// The values in a text of one or more YAML documents: those of a later one win.
 pub fn load(text: &[u8]) -> Result<Rc<Map>, Error> {
+    if text.len() > MAX_SIZE {
+        let size = text.len();
+        return Err(Error::new(format!("the values have {size} bytes, and at most {MAX_SIZE} are read: give fewer")));
+    }
     let mut values = empty();
     let mut documents = Documents { left: text };
     while let Some(document) = documents.next() {

@@ -158,8 +158,8 @@ impl Chance {
                 if self.one_in(3) {
                     continue;
                 }
-                let declares = self.chart(files, &format!("{folder}charts/{inner}/"), inner, depth - 1);
-                if declares && !folder.is_empty() {
+                let has_own = self.chart(files, &format!("{folder}charts/{inner}/"), inner, depth - 1);
+                if has_own && !folder.is_empty() {
                     taken.push(inner);
                     let mut declaration = self.declaration(inner, "", flat);
                     declaration["version"] = json!(">=0-0");

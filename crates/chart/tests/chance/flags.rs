@@ -101,7 +101,7 @@ impl Chance {
             if number > 0 || self.one_in(3) {
                 text.push_str(self.one_of(&["---\n", "--- # next\n", "---  \n", "---\r\n", "--- x\n", "---\n---\n"]));
             }
-            text.push_str(&match self.below(9) {
+            let document = match self.below(9) {
                 0 => String::new(),
                 1 => "null\n".to_owned(),
                 2 => "# nothing\n".to_owned(),
@@ -109,7 +109,8 @@ impl Chance {
                 4 if self.one_in(4) => "a: b: c\n".to_owned(),
                 5 => "a: 1\r\nb: {c: 0x10, d: ~}\r\n".to_owned(),
                 _ => format!("{}\n", self.table(2)),
-            });
+            };
+            text.push_str(&document);
         }
         if self.one_in(4) {
             text.pop();
@@ -147,10 +148,8 @@ impl Chance {
     }
 
     fn part(&mut self) -> String {
-        let mut part = self.one_of(NAMES).to_owned();
-        if self.one_in(2) {
-            part = self.one_of(&["a", "b"]).to_owned();
-        }
+        let names = if self.one_in(2) { &["a", "b"] } else { NAMES };
+        let mut part = self.one_of(names).to_owned();
         for _ in 0..self.below(7).saturating_sub(4) {
             part.push('[');
             part.push_str(if self.one_in(4) { self.one_of(INDICES) } else { self.one_of(&["0", "1"]) });

@@ -207,7 +207,7 @@ impl Chance {
         match self.below(8) {
             0 => json!(null),
             1 => json!(self.one_in(2)),
-            2 => json!(self.one_of(&[0.5, 1.5, 1234567.5, -2.25])),
+            2 => json!(self.one_of(&[0.5, 1.5, 1_234_567.5, -2.25])),
             3 => json!(self.one_of(&[0, 1, 2, 3, 70000, -5])),
             4 | 5 => json!(self.one_of(TEXTS)),
             _ => {

@@ -35,22 +35,26 @@ pub(crate) fn ours(question: &Json) -> Json {
     comparable(answer)
 }
 
-/// An answer without what chance decides: the order of warnings, and how often they are given.
-pub(crate) fn comparable(mut answer: Json) -> Json {
+/// An answer as it can be compared: all numbers are floats, and lines have an order of their own.
+pub(crate) fn comparable(answer: Json) -> Json {
+    let mut answer = kept(answer);
     values::as_floats(&mut answer);
-    // What was said before an error depends on where Helm began.
-    if answer.get("error").is_some() {
-        return json!({ "error": in_lines(answer["error"].as_str().unwrap_or_default()) });
+    if let Some(error) = answer.get("error").and_then(Json::as_str) {
+        answer = json!({ "error": in_lines(error) });
+    }
+    answer
+}
+
+/// An answer without what chance decides: what was said before an error, the order of warnings, and the time in them.
+pub(crate) fn kept(mut answer: Json) -> Json {
+    if let Some(error) = answer.get("error") {
+        return json!({ "error": error });
     }
     let Some(warnings) = answer.get("warnings").and_then(Json::as_array) else { return answer };
     let mut warnings: Vec<String> = warnings.iter().filter_map(|line| Some(line.as_str()?.to_owned())).collect();
-    // What Helm says with the level of a warning has a time in it, and its own way to quote.
-    warnings.retain(|line| {
-        !line.starts_with("time=")
-            && !line.contains("non-bool value")
-            && !line.contains("ImportValues")
-            && !line.contains("urn=")
-    });
+    // What Helm says with the level of a warning has its own way to quote.
+    let levelled = ["time=", "returned non-bool value", "ImportValues", "unresolved URN"];
+    warnings.retain(|line| !levelled.iter().any(|beginning| line.starts_with(beginning)));
     warnings.sort();
     answer["warnings"] = json!(warnings);
     if warnings.is_empty()
@@ -137,13 +141,11 @@ fn flags(question: &Json) -> Result<Json, Error> {
 }
 
 fn loaded(question: &Json, warnings: &mut Warnings) -> Result<Chart, Error> {
-    match archive::packed(question) {
-        Some(bytes) => Chart::from_archive(&bytes, warnings),
-        None => {
-            let files = files(question).into_iter().map(|(name, text)| File::new(name, text));
-            Chart::from_files(files.collect(), warnings)
-        }
+    if let Some(bytes) = archive::packed(question) {
+        return Chart::from_archive(&bytes, warnings);
     }
+    let files = files(question).into_iter().map(|(name, text)| File::new(name, text));
+    Chart::from_files(files.collect(), warnings)
 }
 
 fn process(question: &Json, warnings: &mut Warnings) -> Result<Json, Error> {

@@ -55,6 +55,8 @@ pub(crate) struct Target {
 const DEFAULT_KUBE_VERSION: &str = "v1.37.0";
 
 #[derive(Args)]
+#[command(override_usage = "fitout chart template [OPTIONS] [NAME] <CHART>")]
+#[allow(clippy::struct_excessive_bools, clippy::struct_field_names, reason = "these are Helm's flags")]
 pub(crate) struct Template {
     /// The name of the release, then the chart: a directory or an archive. With one of them, it is the chart
     #[arg(required = true, num_args = 1..=2, value_names = ["NAME", "CHART"])]

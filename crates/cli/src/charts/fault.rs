@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use fitout_chart::render::{Error, Place};
 use fitout_chart::{Chart, File};
@@ -46,20 +47,21 @@ impl Sources {
         let _ = write!(shown, "\n{margin} {}", paint.cyan("|"));
         let _ = write!(shown, "\n{} {} {line}", paint.cyan(&number), paint.cyan("|"));
         if let Some(column) = place.column {
-            let before: String = line.get(..column)?.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            let rest = line.get(column..)?;
-            let length = place.at.as_deref().map_or(1, |at| marked(at, rest));
-            let mark = paint.red(&"^".repeat(length));
+            let marked = marked(line, column, place.at.as_deref());
+            let before: String =
+                line.get(..marked.start)?.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            let mark = paint.red(&"^".repeat(line.get(marked)?.chars().count().max(1)));
             let _ = write!(shown, "\n{margin} {} {before}{mark}", paint.cyan("|"));
         }
         Some(shown)
     }
 }
 
-/// How much of a line is what was evaluated. Go shows long expressions shortened, so it is what both have in common.
-fn marked(at: &str, rest: &str) -> usize {
-    let common = at.chars().zip(rest.chars()).take_while(|(one, other)| one == other).count();
-    common.max(1)
+/// The part of a line that was evaluated: Go's column is somewhere in it. Where Go shows it shortened, it is that column.
+fn marked(line: &str, column: usize, at: Option<&str>) -> Range<usize> {
+    let found = at.into_iter().flat_map(|at| line.match_indices(at).map(|(start, _)| start..start + at.len()));
+    let next = line.get(column..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    found.into_iter().find(|part| part.contains(&column)).unwrap_or(column..column + next)
 }
 
 fn collect(chart: &Chart, sources: &mut HashMap<String, File>) {

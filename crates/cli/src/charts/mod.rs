@@ -33,7 +33,7 @@ pub(crate) fn run(command: &Command, output: Format, paint: Paint) -> Result<Ans
 
 /// The world that templates see, which is this machine.
 fn world() -> Rc<dyn fitout_sprig::World> {
-    Rc::new(Machine::default())
+    Rc::new(Machine)
 }
 
 /// The values that somebody gave.

@@ -187,7 +187,7 @@ impl Chance {
         for _ in 0..self.below(12) {
             match self.below(6) {
                 0 if damaged => {
-                    text.extend(self.one_of::<&[u8]>(&[b"\xff", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f"]))
+                    text.extend(self.one_of::<&[u8]>(&[b"\xff", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f"]));
                 }
                 _ => text.extend(self.one_of(LETTERS).bytes()),
             }

@@ -96,8 +96,13 @@ fn bytes(text: &Json) -> Vec<u8> {
 pub(crate) fn encode(text: &[u8]) -> Json {
     match str::from_utf8(text) {
         Ok(text) => json!(text),
-        Err(_) => json!({"$raw": text.iter().map(|byte| format!("{byte:02x}")).collect::<String>()}),
+        Err(_) => json!({"$raw": hex(text)}),
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// All rows of all tables.

@@ -1,4 +1,11 @@
 //! Functions on dates, and Go's `time` behind them.
+//!
+//! Known differences:
+//!
+//! - Zones are those that come with the program, not the machine's: what was decided later or elsewhere is not known. Dublin's
+//!   winter is no daylight saving time here.
+//! - `now` does not say what the monotonic clock says: it prints without `m=+0.01`, as a time from elsewhere does in Go.
+//! - A number that is written into a template is no duration: `now.Add 5` is refused.
 
 mod calendar;
 mod duration;
@@ -10,6 +17,7 @@ mod quote;
 mod time;
 mod zone;
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Signed, Type, Value};
@@ -25,20 +33,24 @@ pub(crate) use time::Time;
 pub(crate) use zone::Location;
 
 /// What the functions know of the world.
-#[derive(Clone)]
 struct Clock {
     world: Rc<dyn World>,
-    local: Rc<Location>,
+    /// Its place, once somebody wants to know.
+    place: OnceCell<Rc<Location>>,
 }
 
 impl Clock {
+    fn local(&self) -> &Rc<Location> {
+        self.place.get_or_init(|| Location::local(&self.world.zone()))
+    }
+
     fn now(&self) -> Time {
         let (seconds, nanoseconds) = self.world.now();
-        Time { seconds, nanoseconds, location: Rc::clone(&self.local) }
+        Time { seconds, nanoseconds, location: Rc::clone(self.local()) }
     }
 
     fn unix(&self, seconds: i64) -> Time {
-        Time { seconds, nanoseconds: 0, location: Rc::clone(&self.local) }
+        Time { seconds, nanoseconds: 0, location: Rc::clone(self.local()) }
     }
 
     fn since(&self, time: &Time) -> Duration {
@@ -54,17 +66,17 @@ impl Clock {
     }
 
     fn in_zone(&self, layout: &Value, date: &Value, zone: &[u8]) -> Value {
-        let location = if zone == b"Local" { Some(Rc::clone(&self.local)) } else { Location::load(zone) };
+        let location = if zone == b"Local" { Some(Rc::clone(self.local())) } else { Location::load(zone) };
         let location = location.unwrap_or_else(Location::utc);
         Value::string(self.date(date).within(&location).format(text(layout)))
     }
 
     fn parse(&self, layout: &Value, value: &Value) -> Result<Value, Error> {
-        parse::parse(text(layout), text(value), &self.local).map(|time| self.value(time))
+        parse::parse(text(layout), text(value), self.local()).map(|time| self.value(time))
     }
 
     fn value(&self, time: Time) -> Value {
-        to_value(time, &self.local)
+        to_value(time, self.local())
     }
 
     /// A time moved by a duration that is written.
@@ -75,51 +87,51 @@ impl Clock {
 }
 
 pub(crate) fn add(declare: &mut Declare<'_>, world: &Rc<dyn World>) {
-    let clock = Clock { world: Rc::clone(world), local: Location::local(&world.zone()) };
+    let clock = Rc::new(Clock { world: Rc::clone(world), place: OnceCell::new() });
     add_formats(declare, &clock);
     add_times(declare, &clock);
     add_durations(declare, &clock);
 }
 
-fn add_formats(declare: &mut Declare<'_>, clock: &Clock) {
+fn add_formats(declare: &mut Declare<'_>, clock: &Rc<Clock>) {
     const HTML: &str = "2006-01-02";
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.plain(&["date"], &[Type::String, Type::Any], Type::String, move |arguments| {
         here.in_zone(&arguments[0], &arguments[1], b"Local")
     });
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.plain(
         &["dateInZone", "date_in_zone"],
         &[Type::String, Type::Any, Type::String],
         Type::String,
         move |arguments| here.in_zone(&arguments[0], &arguments[1], text(&arguments[2])),
     );
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.plain(&["htmlDate"], &[Type::Any], Type::String, move |arguments| {
         here.in_zone(&HTML.into(), &arguments[0], b"Local")
     });
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.plain(&["htmlDateInZone"], &[Type::Any, Type::String], Type::String, move |arguments| {
         here.in_zone(&HTML.into(), &arguments[0], text(&arguments[1]))
     });
 }
 
-fn add_times(declare: &mut Declare<'_>, clock: &Clock) {
-    let here = clock.clone();
+fn add_times(declare: &mut Declare<'_>, clock: &Rc<Clock>) {
+    let here = Rc::clone(clock);
     declare.plain(&["now"], &[], TIME, move |_| here.value(here.now()));
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.plain(&["toDate"], &[Type::String, Type::String], TIME, move |arguments| {
         here.parse(&arguments[0], &arguments[1]).unwrap_or_else(|_| here.value(Time::zero()))
     });
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.fallible(&["mustToDate"], &[Type::String, Type::String], TIME, move |arguments| {
         here.parse(&arguments[0], &arguments[1])
     });
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.plain(&["dateModify", "date_modify"], &[Type::String, TIME], TIME, move |arguments| {
         here.modify(&arguments[0], &arguments[1]).unwrap_or_else(|_| arguments[1].clone())
     });
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.fallible(&["mustDateModify", "must_date_modify"], &[Type::String, TIME], TIME, move |arguments| {
         here.modify(&arguments[0], &arguments[1])
     });
@@ -128,8 +140,8 @@ fn add_times(declare: &mut Declare<'_>, clock: &Clock) {
     });
 }
 
-fn add_durations(declare: &mut Declare<'_>, clock: &Clock) {
-    let here = clock.clone();
+fn add_durations(declare: &mut Declare<'_>, clock: &Rc<Clock>) {
+    let here = Rc::clone(clock);
     declare.plain(&["ago"], &[Type::Any], Type::String, move |arguments| {
         let time = match &arguments[0] {
             Value::Int(Signed::Int | Signed::Int64, seconds) => here.unix(*seconds),
@@ -145,7 +157,7 @@ fn add_durations(declare: &mut Declare<'_>, clock: &Clock) {
         };
         Value::string(Duration(seconds.wrapping_mul(SECOND)).to_string())
     });
-    let here = clock.clone();
+    let here = Rc::clone(clock);
     declare.plain(&["durationRound"], &[Type::Any], Type::String, move |arguments| {
         let duration = match &arguments[0] {
             Value::String(text) => Duration::parse(text).unwrap_or(Duration(0)),

@@ -4,20 +4,17 @@ mod cast;
 mod decimal;
 mod round;
 
-use std::rc::Rc;
-
 use fitout_gotmpl::{Error, Type, Value};
 
 pub(crate) use cast::{float as parse_float, to_float, to_int};
 
-use crate::World;
 use crate::argument::text;
 use crate::declare::Declare;
 
 const INT64: Type = Type::INT64;
 const FLOAT: Type = Type::FLOAT64;
 
-pub(crate) fn add(declare: &mut Declare<'_>, _world: &Rc<dyn World>) {
+pub(crate) fn add(declare: &mut Declare<'_>) {
     casts(declare);
     integers(declare);
     floats(declare);

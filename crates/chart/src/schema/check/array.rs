@@ -78,7 +78,7 @@ impl Check<'_> {
         let mut matched = Vec::new();
         for (place, item) in items.iter().enumerate() {
             if let Some(problem) = self.inner(schema, item, place.to_string()) {
-                causes.push(problem)
+                causes.push(problem);
             } else {
                 matched.push(place);
                 if node.draft == Draft::V2020 {

@@ -283,7 +283,7 @@ impl<'a> Check<'a> {
         let mut matched = schemas.is_empty();
         for schema in schemas {
             if let Some(problem) = self.same(*schema, None, false) {
-                causes.push(problem)
+                causes.push(problem);
             } else {
                 matched = true;
                 // What is left over depends on all of them.

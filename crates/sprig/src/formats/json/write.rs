@@ -5,6 +5,7 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use fitout_gotmpl::{Error, Floating, Value};
+use fitout_goyaml::{is_halfway, is_halfway_single};
 
 use crate::formats::view::{self, Sink, Stop};
 
@@ -169,11 +170,19 @@ pub(crate) fn push_float(out: &mut String, float: f64, kind: Floating) {
         Floating::Float32 => {
             let single = float as f32;
             let exponent = single != 0.0 && (single.abs() < 1e-6 || single.abs() >= 1e21);
-            if exponent { write!(out, "{single:e}") } else { write!(out, "{single}") }
+            match single {
+                single if exponent => write!(out, "{single:e}"),
+                single if is_halfway_single(single) => write!(out, "{single:.1}"),
+                single => write!(out, "{single}"),
+            }
         }
         Floating::Float64 => {
             let exponent = float != 0.0 && !(1e-6..1e21).contains(&size);
-            if exponent { write!(out, "{float:e}") } else { write!(out, "{float}") }
+            match float {
+                float if exponent => write!(out, "{float:e}"),
+                float if is_halfway(float) => write!(out, "{float:.1}"),
+                float => write!(out, "{float}"),
+            }
         }
     };
     debug_assert!(written.is_ok(), "a string takes everything");

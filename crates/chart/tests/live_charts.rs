@@ -1,0 +1,58 @@
+//! Real charts come out as Helm makes them, to the byte.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+mod conformance;
+
+use anyhow::{Result, ensure};
+use conformance::{Answer, Case, cases, difference};
+use fitout_chart::render::{Capabilities, HELM_VERSION, KubeVersion};
+use fitout_testkit::{Programs, full, sample};
+
+/// How many of the ways to render charts a run takes beside each chart with its own values. `cargo xtask conformance
+/// helm` takes all.
+const SAMPLED: usize = 40;
+
+#[test]
+fn charts_are_rendered_as_helm_renders_them() -> Result<()> {
+    let programs = Programs::get()?;
+    let (mut tried, mut others) = (Vec::new(), Vec::new());
+    for chart in programs.charts()?.values() {
+        tried.extend(cases(chart, true)?.into_iter().filter(|case| case.values.is_none()));
+        others.extend(cases(chart, false)?);
+    }
+    tried.extend(if full() { others } else { sample(others, SAMPLED) });
+    let mut rendered = 0;
+    for case in &tried {
+        rendered += usize::from(same(case, &programs)?);
+    }
+    println!("{rendered} of {} were rendered, the others were refused", tried.len());
+    ensure!(rendered * 2 > tried.len(), "only {rendered} of {} were rendered", tried.len());
+    Ok(())
+}
+
+/// Fails where the two differ, and says whether the chart was rendered.
+fn same(case: &Case, programs: &Programs) -> Result<bool> {
+    let (theirs, ours) = (case.theirs(programs)?, case.ours());
+    assert!(theirs == ours, "{case:?}\n{}", difference(&theirs, &ours));
+    Ok(matches!(ours, Answer::Text(_)))
+}
+
+#[test]
+fn helm_takes_the_same_for_granted_where_it_knows_no_cluster() -> Result<()> {
+    let dir = std::env::temp_dir().join(format!("fitout-granted-{}", std::process::id()));
+    std::fs::create_dir_all(dir.join("templates"))?;
+    std::fs::write(dir.join("Chart.yaml"), "apiVersion: v2\nname: granted\nversion: 0.1.0\n")?;
+    let template = "versions: {{ .Capabilities.APIVersions | toJson }}\nhelm: {{ .Capabilities.HelmVersion.Version }}\n\
+                    client: {{ .Capabilities.HelmVersion.KubeClientVersion }}\ngo: {{ .Capabilities.HelmVersion.GoVersion }}\n";
+    std::fs::write(dir.join("templates/all.yaml"), template)?;
+    let programs = Programs::get()?;
+    let case = cases(&dir, true)?.remove(0);
+    let rendered = same(&case, &programs);
+    std::fs::remove_dir_all(&dir)?;
+    assert!(rendered?);
+    assert_eq!(HELM_VERSION, "v4.3.1");
+    let assumed = Capabilities::assumed(KubeVersion::parse("1.36").unwrap());
+    assert!(assumed.api_versions.iter().any(|version| version == "apps/v1"));
+    Ok(())
+}

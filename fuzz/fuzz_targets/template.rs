@@ -1,0 +1,17 @@
+//! A template with all functions is executed to an end.
+#![no_main]
+
+use std::rc::Rc;
+
+use fitout_gotmpl::{MissingKey, Set, Value};
+use fitout_sprig::{Replay, World};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    let world: Rc<dyn World> = Rc::new(Replay::default());
+    let set = Set::new("root", Rc::new(fitout_sprig::functions(&world)), MissingKey::Zero);
+    if set.parse("t", text).is_ok() {
+        let data = Value::map([("a", Value::list([Value::int(1), "x".into()])), ("b", Value::map([("c", Value::Nil)]))]);
+        let _ = set.execute(b"t", &data);
+    }
+});
