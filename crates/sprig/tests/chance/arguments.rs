@@ -101,12 +101,11 @@ impl Chance {
         std::iter::once(name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
     }
 
-    /// An argument of a kind: anything (`a`), a text (`t`), an integer, a count, a number, digits, a list, a full list (`f`), a
-    /// map, a map with one entry (`O`), a boolean, a version, a range, a path, an address (`u`), the parts
-    /// of one (`y`), a pattern (`x`), base64 (`e`),
-    /// a date (`D`), a date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`),
-    /// a zone, a layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what
-    /// is printed in it (`g`).
+    /// An argument of a kind: anything (`a`), a text (`t`), a key (`j`), what is compared (`k`), an integer, a count, a number,
+    /// digits, a list, a full list (`f`), a map, a map with one entry (`O`), a boolean, a version, a range, a path, an address
+    /// (`u`), the parts of one (`y`), a pattern (`x`), base64 (`e`), a date (`D`), a date that is none of its forms (`N`), a date
+    /// so far off that it does not matter what the time is (`A`), a zone, a layout, a layout and a date in it (`M`), a duration
+    /// (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what is printed in it (`g`).
     pub(super) fn argument(&mut self, kind: char, depth: usize) -> String {
         let strict = STRICT.contains(kind);
         // A list that was made by appending has room behind its end, into which Go lets slices reach.
@@ -124,7 +123,9 @@ impl Chance {
         match kind {
             // Longer than what is hashed of a password.
             's' if self.one_in(6) => "(repeat 12 \"passwd\")".to_owned(),
-            't' | 's' => self.text(),
+            'j' if !self.one_in(5) => format!("\"{}\"", self.one_of(FIELDS)),
+            't' | 's' | 'j' => self.text(),
+            'k' => self.one_of(&["$.u", "$.u", "$.u", "$.i", "3", "1i", "$.p"]).to_owned(),
             'U' => self.one_of(&["3", "0", "4294967295", "-1", "\"x\"", "1.0"]).to_owned(),
             'i' | 'c' => self.one_of(INTS).to_owned(),
             'I' => "8".to_owned(),
@@ -381,7 +382,7 @@ impl Chance {
         match self.below(8) {
             0 => format!("(dict \"a\" {}).{}", self.text(), self.one_of(&["a", "a", "b", "a.b"])),
             1 => self
-                .one_of(&["(now).Year", "(now.UTC.YearDay)", "(now.Add 5)", "(now.none)", "(now.Unix 1)"])
+                .one_of(&["(now).Year", "(now.UTC.YearDay)", "(now.Add 5)", "(now.none)", "(now.Unix 1)", "(now.wall)"])
                 .to_owned(),
             2 => self
                 .one_of(&["(semver \"1.2.3-a\").Minor", "(semver \"v2\").Original", "(semver \"1\").none"])
@@ -390,8 +391,8 @@ impl Chance {
             4 => self
                 .one_of(&["1i", "(1+2i)", "18446744073709551615", "9223372036854775808", "'a'", "0x10", "1_000"])
                 .to_owned(),
-            5 => self.one_of(&["(nil).x", "(nil.x)", "(hello)", "hello", "now"]).to_owned(),
-            6 => format!("(index $.l {})", self.one_of(INTS)),
+            5 => self.one_of(&["(nil).x", "(nil.x)", "(hello)", "hello", "now", "(ternary 1 2 \"x\")"]).to_owned(),
+            6 => format!("(index $.l {})", self.one_of(&["0", "1", "-1", "$.u", "nil"])),
             _ => format!("(list {}).a", self.one_of(INTS)),
         }
     }

@@ -91,7 +91,15 @@ impl Chance {
         data["root"] = self.value(1);
         let mut formats = formats::Chance::new(self.number);
         for (field, value) in [
-            ("u", self.one_of(&[r#"{"$uint8":200}"#, r#"{"$uint64":"3"}"#, r#"{"$uint":0}"#])),
+            (
+                "u",
+                self.one_of(&[
+                    r#"{"$uint8":200}"#,
+                    r#"{"$uint64":"3"}"#,
+                    r#"{"$uint":0}"#,
+                    r#"{"$uint64":"18446744073709551615"}"#,
+                ]),
+            ),
             ("i", self.one_of(&[r#"{"$int32":5}"#, r#"{"$int32":-86401}"#])),
             ("p", r#"{"$host":"pair"}"#),
         ] {

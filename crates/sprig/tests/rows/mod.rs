@@ -142,14 +142,15 @@ fn answered(text: &str) -> Result<Answer> {
 }
 
 impl Answer {
-    /// A message is text with us: what is no UTF-8 in it is replaced, but not byte by byte. And which of several maps cannot be
-    /// merged is found first, Go leaves to chance.
+    /// A message is text with us: what is no UTF-8 in it is replaced, but not byte by byte. And which of several things
+    /// cannot be merged is found first, Go leaves to chance.
     #[allow(dead_code, reason = "one of the two test programs has no judge")]
     pub(crate) fn readable(mut self) -> Self {
         if let Self::Refusal(message) = &mut self {
             message.retain(|c| c != char::REPLACEMENT_CHARACTER);
-            if let Some(at) = message.find("MapIndex: value of type") {
-                message.truncate(at);
+            let merged = message.find("error calling merge").or_else(|| message.find("error calling mustMerge"));
+            if let Some(reason) = merged.and_then(|at| Some(at + message[at..].find("reflect")?)) {
+                message.truncate(reason);
             }
         }
         self
