@@ -77,8 +77,24 @@ impl Host for TimeHost {
     }
 
     fn method(&self, name: &[u8]) -> Option<Rc<Function>> {
-        self.part(name).or_else(|| self.unix(name)).or_else(|| self.another(name)).or_else(|| self.comparison(name))
+        let known = self.part(name).or_else(|| self.unix(name)).or_else(|| self.another(name));
+        known.or_else(|| self.comparison(name)).or_else(|| unfit(name))
     }
+}
+
+/// Methods with more results than templates can take.
+fn unfit(name: &[u8]) -> Option<Rc<Function>> {
+    let shown = String::from_utf8_lossy(name);
+    let second = match name {
+        b"Date" | b"Clock" => {
+            return Some(Function::unfit(format!("function {shown} has 3 return values; should be 1 or 2")));
+        }
+        b"ISOWeek" | b"Zone" => "int",
+        b"ZoneBounds" => "time.Time",
+        _ => return None,
+    };
+    let reason = format!("invalid function signature for {shown}: second return value should be error; is {second}");
+    Some(Function::unfit(reason))
 }
 
 impl TimeHost {

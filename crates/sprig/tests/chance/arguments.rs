@@ -8,13 +8,17 @@ use crate::world;
 
 const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
 /// What would have no answer, or not one alone, if it were something else.
-const STRICT: &str = "ABDIMOSUWcghqsy";
+const STRICT: &str = "ABDIMORSUVWcghoqsy";
 const ZONES: &[&str] =
     &["UTC", "Local", "", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "No/Where"];
 #[rustfmt::skip]
 const LAYOUTS: &[&str] = &[
     "2006", "06", "January", "Jan", "01", "1", "Monday", "Mon", "02", "_2", "2", "002", "__2", "15", "03", "3", "04", "4", "05", "5", "PM",
     "pm", "MST", "Z0700", "Z07:00", "-0700", "-07:00", "-07", ".000", ".999999", ",000", "T", " ", "-", ":", "/", "x",
+];
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "a", "bc", "D", "EF", "gH", "é", "É", "ß", "ǆ", "1", "日", " ", " ", "\u{a0}", "\u{2028}", "\\t", "\\n", "-", "_", ".", "'", "\\xff",
 ];
 const UNITS: &[&str] = &["ns", "us", "µs", "ms", "s", "m", "h", "", "d"];
 const FLAGS: &[&str] =
@@ -74,7 +78,7 @@ impl Chance {
             let last = at.checked_sub(1).map_or('a', |before| params[before]);
             params.splice(at..at, std::iter::repeat_n(last, self.below(3)));
         }
-        if !params.contains(&')') {
+        if !params.contains(&')') && !params.contains(&'V') {
             match self.below(80) {
                 0 => drop(params.pop()),
                 1 => params.push('a'),
@@ -101,11 +105,12 @@ impl Chance {
         std::iter::once(name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
     }
 
-    /// An argument of a kind: anything (`a`), a text (`t`), a key (`j`), what is compared (`k`), an integer, a count, a number,
+    /// An argument of a kind: anything (`a`), a text (`t`), words (`G`), a key (`j`), what is compared (`k`), an integer, a count, a number,
     /// digits, a list, a full list (`f`), a map, a map with one entry (`O`), a boolean, a version, a range, a path, an address
     /// (`u`), the parts of one (`y`), a pattern (`x`), base64 (`e`), a date (`D`), a date that is none of its forms (`N`), a date
     /// so far off that it does not matter what the time is (`A`), a zone, a layout, a layout and a date in it (`M`), a duration
-    /// (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what is printed in it (`g`).
+    /// (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what is printed in it (`g`), a function (`V`), what it is
+    /// given (`o`), an error (`R`).
     pub(super) fn argument(&mut self, kind: char, depth: usize) -> String {
         let strict = STRICT.contains(kind);
         // A list that was made by appending has room behind its end, into which Go lets slices reach.
@@ -122,10 +127,16 @@ impl Chance {
         }
         match kind {
             // Longer than what is hashed of a password.
-            's' if self.one_in(6) => "(repeat 12 \"passwd\")".to_owned(),
+            's' if self.one_in(6) => "(repeat 13 \"passwd\")".to_owned(),
             'j' if !self.one_in(5) => format!("\"{}\"", self.one_of(FIELDS)),
-            't' | 's' | 'j' => self.text(),
-            'k' => self.one_of(&["$.u", "$.u", "$.u", "$.i", "3", "1i", "$.p"]).to_owned(),
+            'G' if !self.one_in(4) => self.pieces(WORDS),
+            't' | 's' | 'j' | 'G' => self.text(),
+            'k' => self.one_of(&["$.u", "$.u", "$.u", "$.i", "$.i", "3", "-1", "1i", "1i", "$.p"]).to_owned(),
+            'R' => "$.e".to_owned(),
+            'V' => "$.f".to_owned(),
+            'o' => self
+                .one_of(&["3", "-1", "1.5", "\"a\"", "nil", "true", "(list \"a\")", "(list)", "$.p", "$.u"])
+                .to_owned(),
             'U' => self.one_of(&["3", "0", "4294967295", "-1", "\"x\"", "1.0"]).to_owned(),
             'i' | 'c' => self.one_of(INTS).to_owned(),
             'I' => "8".to_owned(),
@@ -243,9 +254,17 @@ impl Chance {
                 let text = parts.collect::<String>();
                 match self.below(6) {
                     0 => format!("\"-{text}\""),
-                    1 if kind == 'w' && self.one_in(2) => {
-                        self.one_of(&["$.u", "(float64 \"NaN\")", "1e300", "(mustToDuration \"5s\")", "1.5"]).to_owned()
-                    }
+                    1 if kind == 'w' && self.one_in(2) => self
+                        .one_of(&[
+                            "$.u",
+                            "(float64 \"NaN\")",
+                            "1e300",
+                            "(mustToDuration \"5s\")",
+                            "1.5",
+                            "9223372037",
+                            "-9223372037",
+                        ])
+                        .to_owned(),
                     1 if kind == 'w' => self.number(),
                     1 => self.one_of(&["3", "1.5", "nil"]).to_owned(),
                     2 => format!("(int64 {})", self.one_of(&["0", "1", "61", "3600", "1000000000", "-5"])),
@@ -296,7 +315,7 @@ impl Chance {
         self.pieces(&[
             "a", "b", "A", "BC", "Hello", " ", "  ", "\\n", "\\t", "é", "É", "ß", "日本", "ǆ", "1", "23", "-", "_",
             ",", ".", "$", "%d", "\\xff", "\\\"", "'", "\u{a0}", "İ", "½", "€", "x", "foo bar", "HTTP", "$1", "${1}",
-            ":", "@", "\\x00", "\\u2028", "\\ue000", "<", "&",
+            ":", "@", "\\x00", "\\\\", "\\u2028", "\\ue000", "<", "&",
         ])
     }
 
@@ -382,7 +401,16 @@ impl Chance {
         match self.below(8) {
             0 => format!("(dict \"a\" {}).{}", self.text(), self.one_of(&["a", "a", "b", "a.b"])),
             1 => self
-                .one_of(&["(now).Year", "(now.UTC.YearDay)", "(now.Add 5)", "(now.none)", "(now.Unix 1)", "(now.wall)"])
+                .one_of(&[
+                    "(now).Year",
+                    "(now.UTC.YearDay)",
+                    "(now.Add 5)",
+                    "(now.none)",
+                    "(now.Unix 1)",
+                    "(now.wall)",
+                    "(now.Date)",
+                    "now.ISOWeek",
+                ])
                 .to_owned(),
             2 => self
                 .one_of(&["(semver \"1.2.3-a\").Minor", "(semver \"v2\").Original", "(semver \"1\").none"])

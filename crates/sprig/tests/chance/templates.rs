@@ -49,7 +49,8 @@ impl Chance {
             9 | 10 => self.range(depth),
             _ if self.callable.is_empty() => String::new(),
             _ => {
-                let (name, given) = (self.one_of(self.callable), self.operand());
+                let name = self.one_of(self.callable);
+                let given = if self.one_in(5) { String::new() } else { self.operand() };
                 self.action(&format!("template \"{name}\" {given}"))
             }
         }
