@@ -4,6 +4,7 @@
 mod balance;
 mod bench;
 mod conformance;
+mod fuzz;
 mod generate;
 mod hub;
 mod image;
@@ -47,6 +48,8 @@ enum Chore {
     },
     /// Compare what we do with what the originals do
     Conformance(conformance::Options),
+    /// Give what reads the input of strangers anything at all, for a time
+    Fuzz(fuzz::Options),
     /// Plant mistakes in a copy of the code, and have the fuzzer find each
     Mistakes(mistakes::Options),
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Chore::Image(options) => image::run(&options),
         Chore::Bench { bench } => bench::run(bench),
         Chore::Conformance(options) => conformance::run(&options),
+        Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Mistakes(options) => mistakes::run(&options),
         Chore::Testbed => testbed::build().map(|_| ()),
     };
