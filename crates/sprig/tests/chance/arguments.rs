@@ -8,7 +8,7 @@ use crate::world;
 
 const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
 /// What would have no answer, or not one alone, if it were something else.
-const STRICT: &str = "ABDIMORSUVWcghoqsy";
+const STRICT: &str = "ABDHIKMORSUVWcghoqsy";
 const ZONES: &[&str] =
     &["UTC", "Local", "", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "No/Where"];
 #[rustfmt::skip]
@@ -19,6 +19,22 @@ const LAYOUTS: &[&str] = &[
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "a", "bc", "D", "EF", "gH", "é", "É", "ß", "ǆ", "1", "日", " ", " ", "\u{a0}", "\u{2028}", "\\t", "\\n", "-", "_", ".", "'", "\\xff",
+];
+#[rustfmt::skip]
+const SCALARS: &[&str] = &[
+    "~", "null", "Null", "NULL", "nULL", "", "true", "True", "yes", "No", "on", "y", "0x1F", "0o17", "017", "0b11", "1e3", "1E+3", ".5", "1_000", "-.inf",
+    ".NaN", ".nan", "+1", "-0", "1.", "2001-01-01", "2001-01-01T00:00:00Z", "12:30:45", "'a'", "a b", "[]", "{}", "!!str 1", "!!int '3'", "=", "<<", "é",
+];
+/// As TOML has them, or almost.
+#[rustfmt::skip]
+const NUMBERS: &[&str] = &[
+    "0", "-0", "+0", "01", "-01", "+01", "00", "1_000", "1__0", "_1", "1_", "0x1F", "-0x1", "0o17", "0b11", "0b2", "1.5", "01.5", "-01.5", "1.", ".5",
+    "1e3", "1e+03", "-1E-3", "1_0.0_1", "inf", "+inf", "-nan", "9223372036854775808", "-9223372036854775808", "1e400",
+];
+/// Patterns that mostly find something, and often nothing at a place.
+#[rustfmt::skip]
+const EMPTY: &[&str] = &[
+    "a*", "b|a*", "(a|b)*", "x?", "[ab]+", "a{0,2}", "\\\\b", "^", "$", "a*?", "(?m)^", ".", "", "(a)(b)?", "b*$", "(?:ab)*", "[^a]*", "a|ab",
 ];
 const UNITS: &[&str] = &["ns", "us", "µs", "ms", "s", "m", "h", "", "d"];
 const FLAGS: &[&str] =
@@ -105,12 +121,13 @@ impl Chance {
         std::iter::once(name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
     }
 
-    /// An argument of a kind: anything (`a`), a text (`t`), words (`G`), a key (`j`), what is compared (`k`), an integer, a count, a number,
-    /// digits, a list, a full list (`f`), a map, a map with one entry (`O`), a boolean, a version, a range, a path, an address
-    /// (`u`), the parts of one (`y`), a pattern (`x`), base64 (`e`), a date (`D`), a date that is none of its forms (`N`), a date
-    /// so far off that it does not matter what the time is (`A`), a zone, a layout, a layout and a date in it (`M`), a duration
-    /// (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what is printed in it (`g`), a function (`V`), what it is
-    /// given (`o`), an error (`R`).
+    /// An argument of a kind: anything (`a`), a text (`t`), words (`G`), a key (`j`), what is compared (`k`), an integer, a count, a
+    /// number, digits, a list, a full list (`f`), a map, a map with one entry (`O`), a boolean, a version, a range, a path, an
+    /// address (`u`), the parts of one (`y`), a pattern (`x`), one that finds something (`X`) in a text (`z`), base64 (`e`), a date
+    /// (`D`), a date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`), a zone, a
+    /// layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a scalar of YAML
+    /// (`H`), a number of TOML (`K`), a format (`F`), what is printed in it (`g`), a function (`V`), what it is given (`o`), an
+    /// error (`R`).
     pub(super) fn argument(&mut self, kind: char, depth: usize) -> String {
         let strict = STRICT.contains(kind);
         // A list that was made by appending has room behind its end, into which Go lets slices reach.
@@ -132,6 +149,10 @@ impl Chance {
             'G' if !self.one_in(4) => self.pieces(WORDS),
             't' | 's' | 'j' | 'G' => self.text(),
             'k' => self.one_of(&["$.u", "$.u", "$.u", "$.i", "$.i", "3", "-1", "1i", "1i", "$.p"]).to_owned(),
+            'H' => format!("\"{}\"", self.one_of(SCALARS)),
+            'K' => format!("\"{}\"", self.one_of(NUMBERS)),
+            'X' => format!("\"{}\"", self.one_of(EMPTY)),
+            'z' => self.pieces(&["a", "a", "b", "ab", "x", "é", " "]),
             'R' => "$.e".to_owned(),
             'V' => "$.f".to_owned(),
             'o' => self

@@ -24,6 +24,8 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("base", "p"),
     ("biggest", "nn*"),
     ("buildCustomCert", "B"),
+    ("buildCustomCert \"?\"", "t"),
+    ("buildCustomCert \"YQ==\" \"?\"", ""),
     ("camelcase", "G"),
     ("call", "aa*"),
     ("cat", "a*"),
@@ -69,6 +71,7 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("empty", "a"),
     ("encryptAES", "tt"),
     ("eq", "aa"),
+    ("eq", "bb"),
     ("eq", "kk"),
     ("eq", "tt*"),
     ("ext", "p"),
@@ -79,7 +82,9 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("fromJson", "J"),
     ("fromJsonArray", "J"),
     ("fromToml", "T"),
+    ("fromToml (printf \"a = %s\"", "K)"),
     ("fromYaml", "Y"),
+    ("fromYaml (printf \"a: %s\"", "H)"),
     ("fromYamlArray", "Y"),
     ("ge", "kk"),
     ("ge", "nn"),
@@ -195,11 +200,15 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("randNumeric", "c"),
     ("regexFind", "xt"),
     ("regexFindAll", "xti"),
+    ("regexFindAll", "Xzi"),
     ("regexMatch", "xt"),
     ("regexQuoteMeta", "t"),
     ("regexReplaceAll", "xtt"),
+    ("regexReplaceAll", "Xzt"),
     ("regexReplaceAllLiteral", "xtt"),
+    ("regexReplaceAllLiteral", "Xzt"),
     ("regexSplit", "xti"),
+    ("regexSplit", "Xzi"),
     ("repeat", "ct"),
     ("replace", "ttt"),
     ("required", "ta"),
@@ -211,6 +220,7 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
     ("semverCompare", "rv"),
     ("seq", "cccc"),
     ("semver", "v"),
+    ("seq", ""),
     ("seq", "c*"),
     ("sha1sum", "t"),
     ("sha256sum", "t"),
@@ -272,8 +282,12 @@ pub(crate) const CALLS: &[(&str, &str)] = &[
 /// What takes long by intent, takes its chance where Go does not, so that what comes after it has another, or is shown as the place
 /// where it is. They have their turn less often, and alone.
 #[rustfmt::skip]
-pub(super) const ALONE: &[(&str, &str)] =
-    &[("bcrypt", "s"), ("htpasswd", "ss"), ("derivePassword", "Uqsss"), ("randInt 7", "I"), ("shuffle", "S"), ("call", "V"), ("call", "Vo"), ("call", "Voo*")];
+pub(super) const ALONE: &[(&str, &str)] = &[
+    ("bcrypt", "s"), ("htpasswd", "ss"), ("derivePassword", "Uqsss"), ("randInt 7", "I"), ("shuffle", "S"),
+    ("call", "V"), ("call", "Vo"), ("call", "Voo*"),
+    ("genSelfSignedCert \"n\" (list \"x\") nil 1", ""), ("genSelfSignedCert \"n\" (list \"::1\" 3) nil 1", ""),
+    ("genSelfSignedCert \"n\" nil (list \"a\" nil) 1", ""), ("genSelfSignedCert \"n\" (list \"1.2.3.4\") (list 3) 1", ""),
+];
 
 /// Functions of which nothing can be compared, with the reason.
 pub(crate) const INCOMPARABLE: &[(&str, &str)] = &[

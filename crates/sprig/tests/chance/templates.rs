@@ -98,6 +98,8 @@ impl Chance {
     fn range(&mut self, depth: usize) -> String {
         let declared = self.variables.len();
         let over = match self.below(10) {
+            // What happens in the `else` of a loop within a loop is a matter of its own.
+            _ if self.loops > 0 && self.one_in(3) => self.one_of(&["(list)", "(dict)", ".none", "0"]).to_owned(),
             0 if self.one_in(5) => self.one_of(&["\"ab\"", "1.5", "nil", "true"]).to_owned(),
             0 => self.one_of(&["0", "1", "2", "3"]).to_owned(),
             // Not over a number: there are some that have no end.
@@ -131,9 +133,14 @@ impl Chance {
         self.loops += 1;
         text += &self.body(depth - 1);
         self.loops -= 1;
-        if self.one_in(3) {
+        text += self.one_of(&["", "|"]);
+        if self.one_in(2) {
             text += &self.action("else");
             text += &self.body(depth - 1);
+            if self.loops > 0 && self.one_in(2) {
+                let leaving = self.one_of(&["break", "continue"]);
+                text += &self.action(leaving);
+            }
         }
         self.variables.truncate(declared);
         text + &self.action("end")
