@@ -8,7 +8,7 @@ use crate::world;
 
 const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
 /// What would have no answer, or not one alone, if it were something else.
-const STRICT: &str = "ABDHIKMORSUVWcghoqsy";
+const STRICT: &str = "56ABDHIKMORSUVWcghoqsy";
 const ZONES: &[&str] =
     &["UTC", "Local", "", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "No/Where"];
 #[rustfmt::skip]
@@ -18,7 +18,7 @@ const LAYOUTS: &[&str] = &[
 ];
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "a", "bc", "D", "EF", "gH", "é", "É", "ß", "ǆ", "1", "日", " ", " ", "\u{a0}", "\u{2028}", "\\t", "\\n", "-", "_", ".", "'", "\\xff",
+    "a", "bc", "D", "EF", "gH", "é", "É", "ß", "ǆ", "1", "日", " ", " ", "\u{a0}", "\u{a0}b", "\u{2028}a", "\\t", "\\n", "-", "_", ".", "'", "\\xff",
 ];
 #[rustfmt::skip]
 const SCALARS: &[&str] = &[
@@ -121,10 +121,11 @@ impl Chance {
         std::iter::once(name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
     }
 
-    /// An argument of a kind: anything (`a`), a text (`t`), words (`G`), a key (`j`), what is compared (`k`), an integer, a count, a
-    /// number, digits, a list, a full list (`f`), a map, a map with one entry (`O`), a boolean, a version, a range, a path, an
-    /// address (`u`), the parts of one (`y`), a pattern (`x`), one that finds something (`X`) in a text (`z`), base64 (`e`), a date
-    /// (`D`), a date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`), a zone, a
+    /// An argument of a kind: anything (`a`), a text (`t`), words (`G`), a key (`j`), what is compared (`k`), an integer, a
+    /// count, a number, a half (`5`) and how many places it is rounded to (`6`), digits, a list, a full list (`f`), a map, a
+    /// map with one entry (`O`), a boolean, a version, a range, a version near a range (`P`, `Q`), a path, an address (`u`),
+    /// the parts of one (`y`), a pattern (`x`), one that finds something (`X`) in a text (`z`), base64 (`e`), a date (`D`), a
+    /// date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`), a zone, a
     /// layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a scalar of YAML
     /// (`H`), a number of TOML (`K`), a format (`F`), what is printed in it (`g`), a function (`V`), what it is given (`o`), an
     /// error (`R`).
@@ -162,6 +163,10 @@ impl Chance {
             'i' | 'c' => self.one_of(INTS).to_owned(),
             'I' => "8".to_owned(),
             'n' => self.number(),
+            '5' => self
+                .one_of(&["0.5", "1.5", "2.5", "-0.5", "-1.5", "1.25", "0.125", "-2.675", "\"2.5\"", "12.45"])
+                .to_owned(),
+            '6' => self.one_of(&["0", "0", "1", "2"]).to_owned(),
             'd' => self.digits(),
             'f' if self.one_in(8) => "(list)".to_owned(),
             'f' => format!("(list {} {} {})", self.operand(), self.text(), self.number()),
@@ -171,6 +176,13 @@ impl Chance {
             'b' => self.one_of(&["true", "false"]).to_owned(),
             'v' => self.version(),
             'r' => self.range_of_versions(),
+            'P' => format!(
+                "\"{}.{}{}\"",
+                self.one_of(&["1.0", "1.1", "1.2", "0.1", "0.0", "2.0"]),
+                self.below(3),
+                self.one_of(&["", "", "-a"])
+            ),
+            'Q' => self.near_range(),
             'p' => self.pieces(&["a", "b.c", ".", "..", "/", "/", "//", "é", "x.y.z", ""]),
             'u' => self.address(),
             'y' => self.address_parts(),
@@ -300,7 +312,7 @@ impl Chance {
                 ),
                 3 => format!("(dateModify {} now)", self.time('W')),
                 4 => format!("(int64 {})", self.one_of(&["0", "1711846800", "-1", "951782400"])),
-                _ => self.one_of(&["0", "1", "1700000000", "-86401", "$.i"]).to_owned(),
+                _ => self.one_of(&["0", "1", "1700000000", "-86401", "(default 5 $.i)"]).to_owned(),
             }
             .replace("now", self.one_of(&["now", "now", "(now)"])),
         }
@@ -365,6 +377,15 @@ impl Chance {
         }
         let version = version + self.one_of(&["", "", "-rc.1", "-0", "+b", "-a+b", "-01", "-"]);
         format!("\"{version}\"")
+    }
+
+    /// A range that versions near 1 are just within or without.
+    fn near_range(&mut self) -> String {
+        let sign = self.one_of(&["~", "~", "~>", "^", "^", ">", "<", "<=", ">=", "=", "!=", ""]);
+        let version =
+            self.one_of(&["1", "1", "1.1", "1.0", "1.x", "1.1.1", "1.0.0", "0.1", "0.0.1", "0", "1.1.1-a", "*"]);
+        let other = self.one_of(&["", "", "", " || 0.1", ", <2", " - 1.2"]);
+        format!("\"{sign}{version}{other}\"")
     }
 
     fn range_of_versions(&mut self) -> String {
