@@ -155,7 +155,7 @@ impl Chance {
             'X' => format!("\"{}\"", self.one_of(EMPTY)),
             'z' => self.pieces(&["a", "a", "b", "ab", "x", "é", " "]),
             'R' => "$.e".to_owned(),
-            'V' => "$.f".to_owned(),
+            'V' => "$.call".to_owned(),
             'o' => self
                 .one_of(&["3", "-1", "1.5", "\"a\"", "nil", "true", "(list \"a\")", "(list)", "$.p", "$.u"])
                 .to_owned(),

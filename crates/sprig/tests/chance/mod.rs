@@ -115,7 +115,7 @@ impl Chance {
             ("p", r#"{"$host":"pair"}"#),
             ("e", r#"{"$host":"problem"}"#),
             ("o", self.one_of(&[r#"{"$anymap":[["a",1],["b",null]]}"#, r#"{"$anymap":[[null,2],[1,"x"]]}"#])),
-            ("f", self.one_of(FUNCTIONS)),
+            ("call", self.one_of(FUNCTIONS)),
         ] {
             if text.contains(&format!("$.{field}")) {
                 data[field] = serde_json::from_str(value).unwrap_or_default();
