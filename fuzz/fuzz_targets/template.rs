@@ -11,7 +11,8 @@ fuzz_target!(|text: &[u8]| {
     let world: Rc<dyn World> = Rc::new(Replay::default());
     let set = Set::new("root", Rc::new(fitout_sprig::functions(&world)), MissingKey::Zero);
     if set.parse("t", text).is_ok() {
-        let data = Value::map([("a", Value::list([Value::int(1), "x".into()])), ("b", Value::map([("c", Value::Nil)]))]);
+        let data =
+            Value::map([("a", Value::list([Value::int(1), "x".into()])), ("b", Value::map([("c", Value::Nil)]))]);
         let _ = set.execute(b"t", &data);
     }
 });

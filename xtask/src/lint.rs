@@ -52,22 +52,21 @@ fn vet() -> Result<()> {
 
 /// The database of advisories is a git repository elsewhere, which a machine without the internet cannot have.
 fn deny() -> Result<()> {
-    let program = install_cargo_deny()?;
+    let program = install("cargo-deny", CARGO_DENY, &["--no-default-features"])?;
     println!("  advisories are not checked: their database cannot be had offline");
     let args = ["--log-level=error", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"];
     succeed(Command::new(program).args(args))
 }
 
-fn install_cargo_deny() -> Result<PathBuf> {
-    let root = paths::cache()?.join("tools").join(format!("cargo-deny-{CARGO_DENY}"));
-    let program = root.join("bin/cargo-deny");
+/// A tool of cargo at a version, installed into the cache where it is not there: neither optimised nor in the way of our own build.
+pub(crate) fn install(tool: &str, version: &str, flags: &[&str]) -> Result<PathBuf> {
+    let root = paths::cache()?.join("tools").join(format!("{tool}-{version}"));
+    let program = root.join("bin").join(tool);
     if !program.exists() {
-        println!("installing cargo-deny {CARGO_DENY}: once, about 5 minutes on two cores");
+        println!("installing {tool} {version}: once, minutes on two cores");
         let mut install = Command::new(env!("CARGO"));
-        install.args(["install", "--quiet", "--locked", "--version", CARGO_DENY, "--no-default-features"]);
-        // In the cache, and neither optimised nor in the way of our own build.
-        install.args(["--profile=dev", "cargo-deny", "--root"]).arg(&root).env_remove("CARGO_TARGET_DIR");
-        succeed(&mut install)?;
+        install.args(["install", "--quiet", "--locked", "--profile=dev", "--version", version]).args(flags);
+        succeed(install.arg(tool).arg("--root").arg(&root).env_remove("CARGO_TARGET_DIR"))?;
     }
     Ok(program)
 }

@@ -4,6 +4,8 @@
 mod balance;
 mod bench;
 mod conformance;
+mod coverage;
+mod fuzz;
 mod generate;
 mod hub;
 mod image;
@@ -47,6 +49,10 @@ enum Chore {
     },
     /// Compare what we do with what the originals do
     Conformance(conformance::Options),
+    /// See that every line of the originals that a fuzzer never reaches has its reason
+    Coverage(coverage::Options),
+    /// Give what reads the input of strangers anything at all, for a time
+    Fuzz(fuzz::Options),
     /// Plant mistakes in a copy of the code, and have the fuzzer find each
     Mistakes(mistakes::Options),
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
@@ -63,6 +69,8 @@ fn main() -> ExitCode {
         Chore::Image(options) => image::run(&options),
         Chore::Bench { bench } => bench::run(bench),
         Chore::Conformance(options) => conformance::run(&options),
+        Chore::Coverage(options) => coverage::run(&options),
+        Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Mistakes(options) => mistakes::run(&options),
         Chore::Testbed => testbed::build().map(|_| ()),
     };

@@ -1,12 +1,11 @@
 //! `mistakes`: plants mistakes in a copy of the code, one after the other, and has the fuzzer find each.
 
-use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use fitout_testkit::{paths, until};
 use serde_json::Value;
@@ -20,7 +19,7 @@ const FUZZER: &str = "templates_make_the_same_of_values";
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only mistakes in files whose name contains this
+    /// Only mistakes in files whose name contains this, and not first the code as it is
     #[arg(long, default_value = "")]
     only: String,
 }
@@ -39,13 +38,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     ensure!(!chosen.is_empty(), "no mistake is in a file like {:?}", options.only);
     let copy = paths::cache()?.join("mistakes");
     copy_checkout(&copy)?;
-    println!(
-        "the code without a mistake: {}",
-        if fuzz(&copy)?.is_some() { bail!("it differs") } else { "nothing found" }
-    );
+    if options.only.is_empty() {
+        let log = copy.join("found-0.txt");
+        ensure!(fuzz(&copy, &log)?.is_none(), "the code differs without a mistake: see {}", log.display());
+        println!("nothing is found in the code as it is");
+    }
     let mut missed = Vec::new();
     for (index, mistake) in chosen.iter().enumerate() {
-        let found = planted(&copy, mistake)?;
+        let found = planted(&copy, mistake, index + 1)?;
         let said = found.map_or("NOT FOUND".to_owned(), |after| format!("found after {:.0} s", after.as_secs_f32()));
         println!("{:>2}/{} {said}: {}: {}", index + 1, chosen.len(), mistake.file, mistake.wrong);
         if found.is_none() {
@@ -93,20 +93,19 @@ fn copy_checkout(copy: &Path) -> Result<()> {
 }
 
 /// After which time a mistake is found, if it is.
-fn planted(copy: &Path, mistake: &Mistake<'_>) -> Result<Option<Duration>> {
+fn planted(copy: &Path, mistake: &Mistake<'_>, number: usize) -> Result<Option<Duration>> {
     let path = copy.join(mistake.file);
     let code = fs::read_to_string(&path).with_context(|| format!("read {}", mistake.file))?;
     fs::write(&path, mistake.plant(&code)?)?;
-    let found = fuzz(copy);
+    let found = fuzz(copy, &copy.join(format!("found-{number}.txt")));
     fs::write(&path, code)?;
     found.with_context(|| format!("{}: {}", mistake.file, mistake.wrong))
 }
 
-/// Builds the fuzzer and runs it. The answer is when it found something.
-fn fuzz(copy: &Path) -> Result<Option<Duration>> {
+/// Builds the fuzzer and runs it. The answer is when it found something; what it found is in the log.
+fn fuzz(copy: &Path, log: &Path) -> Result<Option<Duration>> {
     let program = build(copy)?;
-    let log = copy.join("found.txt");
-    let output = File::create(&log)?;
+    let output = File::create(log)?;
     let began = Instant::now();
     let mut child = Command::new(program)
         .args(["--exact", FUZZER, "--nocapture"])
@@ -125,7 +124,7 @@ fn fuzz(copy: &Path) -> Result<Option<Duration>> {
         child.wait()?;
         return Ok(Some(began.elapsed()));
     };
-    let said = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let said = String::from_utf8_lossy(&fs::read(log)?).into_owned();
     ensure!(
         nothing || !said.contains("the testbed is not built"),
         "the testbed is not built: run `cargo xtask testbed`"
@@ -133,14 +132,13 @@ fn fuzz(copy: &Path) -> Result<Option<Duration>> {
     Ok((!nothing).then(|| began.elapsed()))
 }
 
-/// The program that cargo builds of the fuzzer. What is not ours is compiled only once, for the checkout and the copy.
+/// The program that cargo builds of the fuzzer. Not where the checkout is built: cargo would take one for the other.
 fn build(copy: &Path) -> Result<PathBuf> {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| paths::checkout().join("target"), PathBuf::from);
     let output = Command::new(env!("CARGO"))
         .args(["test", "--package", "fitout-sprig", "--test", "live_judge", "--locked", "--no-run"])
         .args(["--message-format=json-render-diagnostics", "--quiet"])
         .current_dir(copy)
-        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TARGET_DIR", copy.join("target"))
         .stderr(Stdio::piped())
         .output()
         .context("run cargo")?;

@@ -39,6 +39,8 @@ type Body = dyn Fn(&Context<'_>, &[Value]) -> Result<Value, Error>;
 /// A function: its declaration and what it does with arguments that fit the declaration.
 pub struct Function {
     signature: Signature,
+    /// Why templates cannot call it.
+    unfit: Option<String>,
     body: Box<Body>,
 }
 
@@ -48,7 +50,7 @@ impl Function {
         signature: Signature,
         body: impl Fn(&Context<'_>, &[Value]) -> Result<Value, Error> + 'static,
     ) -> Rc<Self> {
-        Rc::new(Self { signature, body: Box::new(body) })
+        Rc::new(Self { signature, unfit: None, body: Box::new(body) })
     }
 
     /// A function that cannot fail.
@@ -57,9 +59,19 @@ impl Function {
         Self::new(signature, move |context, arguments| Ok(body(context, arguments)))
     }
 
+    /// A function without parameters that is there, but refused whenever it is called: its results are none for templates.
+    pub fn unfit(reason: impl Into<String>) -> Rc<Self> {
+        let signature = Signature { params: Vec::new(), variadic: false, result: Type::Any, fails: false };
+        Rc::new(Self { signature, unfit: Some(reason.into()), body: Box::new(|_, _| Ok(Value::Nil)) })
+    }
+
     /// The declaration.
     pub fn signature(&self) -> &Signature {
         &self.signature
+    }
+
+    pub(crate) fn why_unfit(&self) -> Option<&str> {
+        self.unfit.as_deref()
     }
 
     pub(crate) fn call(&self, context: &Context<'_>, arguments: &[Value]) -> Result<Value, Error> {

@@ -68,6 +68,8 @@ pub enum Type {
     Func,
     /// A type with a name; one that begins with `*` is a pointer.
     Named(&'static str),
+    /// A type with a name that is made of `int64`: an integer that is written in the template may stand for it.
+    Whole(&'static str),
 }
 
 impl Type {
@@ -110,7 +112,7 @@ impl fmt::Display for Type {
             Self::List(item) => write!(f, "[]{item}"),
             Self::Map(key, value) => write!(f, "map[{key}]{value}"),
             Self::Func => f.write_str("func()"),
-            Self::Named(name) => f.write_str(name),
+            Self::Named(name) | Self::Whole(name) => f.write_str(name),
         }
     }
 }

@@ -81,7 +81,7 @@ impl Value {
     /// The zero value of a type. For a type with a name there is only nil.
     pub fn zero(kind: Type) -> Self {
         match kind {
-            Type::Any | Type::Func | Type::Named(_) => Self::Nil,
+            Type::Any | Type::Func | Type::Named(_) | Type::Whole(_) => Self::Nil,
             Type::Bool => Self::Bool(false),
             Type::Int(signed) => Self::Int(signed, 0),
             Type::Uint(unsigned) => Self::Uint(unsigned, 0),

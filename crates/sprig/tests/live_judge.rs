@@ -24,7 +24,7 @@ use serde_json::json;
 
 /// How many questions are asked at once.
 const AT_ONCE: usize = 200;
-/// How long templates are made up for, unless `FITOUT_FUZZ_SECONDS` says otherwise.
+/// How long templates are made up for, unless `FITOUT_FUZZ_SECONDS` says otherwise. `FITOUT_FUZZ_TEMPLATES` says how many at most.
 const SECONDS: u64 = 60;
 /// How many templates begin with each function in the test that reaches them all.
 const ROUNDS: u64 = 12;
@@ -49,14 +49,15 @@ fn templates_make_the_same_of_values() -> Result<()> {
     println!("FITOUT_SEED={seed} makes the same templates again");
     let began = Instant::now();
     let first = seed * A_SEED;
-    let numbers = (first..).take_while(move |_| began.elapsed() < Duration::from_secs(seconds));
+    let most = number("FITOUT_FUZZ_TEMPLATES").unwrap_or(A_SEED);
+    let numbers = (first..first + most).take_while(move |_| began.elapsed() < Duration::from_secs(seconds));
     let (mut asked, mut executed) = (0, 0);
     compare(numbers, |_, theirs| {
         asked += 1;
         executed += u64::from(!matches!(theirs, Answer::Refusal(_)));
     })?;
     println!("executed {executed} of {asked} in {:.0} s", began.elapsed().as_secs_f32());
-    ensure!(executed * 2 > asked, "only {executed} of {asked} were executed to the end");
+    ensure!(executed * 5 > asked * 2, "only {executed} of {asked} were executed to the end");
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Go, which is asked many times.
 
+use std::env;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -17,9 +19,13 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Starts a judge by its name, such as `judge-template`.
+    /// Starts a judge by its name, such as `judge-template`: from the directory that `FITOUT_JUDGES` names, where somebody
+    /// has built them in another way, else from the testbed.
     pub fn start(name: &str) -> Result<Self> {
-        let program = Programs::get()?.judge(name);
+        let program = match env::var_os("FITOUT_JUDGES") {
+            Some(dir) => Path::new(&dir).join(name),
+            None => Programs::get()?.judge(name),
+        };
         let mut process = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let questions = process.stdin.take();
         let answers = BufReader::new(process.stdout.take().context("the judge has no output")?);

@@ -62,7 +62,7 @@ fn byte(bytes: &[u8], index: &Value, beyond: &str) -> Result<Operand, Error> {
 fn entry(map: &Map, index: &Value) -> Result<Operand, Error> {
     let any = map.holds_any();
     let key = prepare(index, map.key_kind()).map_err(Error::new)?;
-    if let Value::List(_) | Value::Map(_) | Value::Bytes(_) | Value::Func(_) = key {
+    if let Value::List(_) | Value::Map(_) | Value::Bytes(_) | Value::Func(_) = key.underlying() {
         return Err(Error::new(format!("runtime error: hash of unhashable type {}", key.type_name())));
     }
     Ok(Operand::boxed(map.get_value(&key).unwrap_or_else(|| Value::zero(map.value_kind())), any))

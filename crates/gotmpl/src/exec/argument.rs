@@ -69,6 +69,7 @@ impl Exec<'_> {
             (Type::Int(signed), _) => {
                 (number.and_then(|number| number.int).map(|int| Value::Int(signed, wrapped(signed, int))), "integer")
             }
+            (Type::Whole(_), _) => (number.and_then(|number| number.int).map(Value::int64), "integer"),
             (Type::Uint(unsigned), _) => {
                 let uint = number.and_then(|number| number.uint);
                 (uint.map(|uint| Value::Uint(unsigned, wrapped_unsigned(unsigned, uint))), "unsigned integer")
@@ -116,6 +117,7 @@ pub(crate) fn assignable(value: &Value, kind: Type) -> Option<Value> {
         (Value::Host(host), Type::Named(name)) if host.type_name().strip_prefix('*') == Some(name) => {
             Some(value.clone())
         }
+        (Value::Host(host), Type::Whole(name)) if host.type_name() == name => Some(value.clone()),
         (Value::Host(_), Type::List(_) | Type::Map(..)) => {
             let underlying = value.underlying();
             (underlying.kind() == Some(kind)).then_some(underlying)

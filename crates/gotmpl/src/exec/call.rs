@@ -67,6 +67,9 @@ impl<'e> Exec<'e> {
         let signature = function.signature();
         let fixed = signature.params.len() - usize::from(signature.variadic);
         self.check_count(name, fixed, signature.variadic, &arguments)?;
+        if let Some(reason) = function.why_unfit() {
+            return self.fail(reason);
+        }
         let mut values: SmallVec<[Value; 8]> = SmallVec::new();
         for (place, word) in arguments.words.iter().enumerate() {
             values.push(self.argument(dot, param(signature, place), *word)?);

@@ -13,7 +13,7 @@ use super::quote::quote;
 pub(crate) struct Duration(pub(crate) i64);
 
 /// The type, as parameters and results name it.
-pub(crate) const DURATION: Type = Type::Named("time.Duration");
+pub(crate) const DURATION: Type = Type::Whole("time.Duration");
 
 pub(crate) const MICROSECOND: i64 = 1000;
 pub(crate) const MILLISECOND: i64 = 1000 * MICROSECOND;
@@ -29,6 +29,11 @@ impl Duration {
     pub(crate) fn of(value: &Value) -> Option<Self> {
         let Value::Host(host) = value else { return None };
         host.as_any()?.downcast_ref().copied()
+    }
+
+    /// The duration that an argument is: one, or the nanoseconds of one.
+    pub(crate) fn given(value: &Value) -> Self {
+        if let Value::Int(_, nanoseconds) = value { Self(*nanoseconds) } else { Self::of(value).unwrap_or(Self(0)) }
     }
 
     pub(crate) fn to_value(self) -> Value {
@@ -251,8 +256,7 @@ impl Host for Duration {
         let float = |unit| Function::plain(&[], Type::FLOAT64, move |_, _| Value::float(duration.in_units(unit)));
         let with = |body: fn(Self, Self) -> Self| {
             Function::plain(&[DURATION], DURATION, move |_, arguments| {
-                let other = Self::of(&arguments[0]).unwrap_or(Self(0));
-                body(duration, other).to_value()
+                body(duration, Self::given(&arguments[0])).to_value()
             })
         };
         Some(match name {

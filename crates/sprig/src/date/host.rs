@@ -77,8 +77,24 @@ impl Host for TimeHost {
     }
 
     fn method(&self, name: &[u8]) -> Option<Rc<Function>> {
-        self.part(name).or_else(|| self.unix(name)).or_else(|| self.another(name)).or_else(|| self.comparison(name))
+        let known = self.part(name).or_else(|| self.unix(name)).or_else(|| self.another(name));
+        known.or_else(|| self.comparison(name)).or_else(|| unfit(name))
     }
+}
+
+/// Methods with more results than templates can take.
+fn unfit(name: &[u8]) -> Option<Rc<Function>> {
+    let shown = String::from_utf8_lossy(name);
+    let second = match name {
+        b"Date" | b"Clock" => {
+            return Some(Function::unfit(format!("function {shown} has 3 return values; should be 1 or 2")));
+        }
+        b"ISOWeek" | b"Zone" => "int",
+        b"ZoneBounds" => "time.Time",
+        _ => return None,
+    };
+    let reason = format!("invalid function signature for {shown}: second return value should be error; is {second}");
+    Some(Function::unfit(reason))
 }
 
 impl TimeHost {
@@ -148,19 +164,18 @@ impl TimeHost {
     fn another(&self, name: &[u8]) -> Option<Rc<Function>> {
         let (time, local) = (self.time.clone(), Rc::clone(&self.local));
         let int = |value: &Value| if let Value::Int(_, number) = value { *number } else { 0 };
-        let duration = |value: &Value| Duration::of(value).unwrap_or(Duration(0));
         Some(match name {
             b"Add" => Function::plain(&[DURATION], TIME, move |_, arguments| {
-                to_value(time.add(duration(&arguments[0])), &local)
+                to_value(time.add(Duration::given(&arguments[0])), &local)
             }),
             b"AddDate" => Function::plain(&[Type::INT; 3], TIME, move |_, arguments| {
                 to_value(time.add_date(int(&arguments[0]), int(&arguments[1]), int(&arguments[2])), &local)
             }),
             b"Truncate" => Function::plain(&[DURATION], TIME, move |_, arguments| {
-                to_value(time.truncate(duration(&arguments[0])), &local)
+                to_value(time.truncate(Duration::given(&arguments[0])), &local)
             }),
             b"Round" => Function::plain(&[DURATION], TIME, move |_, arguments| {
-                to_value(time.round(duration(&arguments[0])), &local)
+                to_value(time.round(Duration::given(&arguments[0])), &local)
             }),
             b"UTC" => Function::plain(&[], TIME, move |_, _| to_value(time.within(&Location::utc()), &local)),
             b"Local" => Function::plain(&[], TIME, move |_, _| to_value(time.within(&local), &local)),

@@ -1,15 +1,14 @@
 //! YAML as version 3 of Go's library writes it, straight from values: Helm's `toYamlPretty`.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value, rune};
+use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value};
 use fitout_goyaml::{Dialect, Writer, sort_keys};
 
-use super::view::exported;
+use super::view::{exported, runes};
 use crate::stack::enough;
 
 /// Nobody reads what is nested more deeply. Go would go on until its stack ends, and with it the program.
@@ -179,15 +178,6 @@ fn sort(entries: &mut Vec<&(Value, Value)>) {
     let mut texts: Vec<_> = texts.into_iter().map(|entry| (runes(&entry.0), entry)).collect();
     sort_keys(&mut texts, Dialect::Three, |(key, _)| key.as_ref());
     entries.extend(texts.into_iter().map(|(_, entry)| entry));
-}
-
-/// What Go compares: the runes of a text, in which each byte that is no UTF-8 is U+FFFD.
-fn runes(key: &Value) -> Cow<'_, str> {
-    let Value::String(text) = key else { return Cow::Borrowed("") };
-    match str::from_utf8(text) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => rune::all(text).map(|rune| rune.char).collect(),
-    }
 }
 
 fn order(one: &Value, other: &Value) -> Ordering {

@@ -1,9 +1,11 @@
 //! What Go's `encoding/json` sees in a value, piece by piece.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value};
+use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value, rune};
 use fitout_goyaml::{Dialect, sort_keys};
 
 use crate::stack::enough;
@@ -142,7 +144,7 @@ impl<S: Sink> Walk<'_, S> {
                 return self.pairs(named);
             }
             if S::NATURAL && !is_natural(entries) {
-                let named = entries.iter().map(|(key, value)| (text(key), value)).collect();
+                let named = entries.iter().map(|(key, value)| (runes(key), value)).collect();
                 return self.pairs(named);
             }
             self.sink.begin_object()?;
@@ -224,8 +226,13 @@ fn bytes(key: &Value) -> &[u8] {
     if let Value::String(text) = key { text } else { b"" }
 }
 
-fn text(key: &Value) -> &str {
-    str::from_utf8(bytes(key)).unwrap_or_default()
+/// The runes of a key, by which Go sorts: each byte that is no UTF-8 is U+FFFD.
+pub(super) fn runes(key: &Value) -> Cow<'_, str> {
+    let bytes = bytes(key);
+    match str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => rune::all(bytes).map(|rune| rune.char).collect(),
+    }
 }
 
 fn number(key: &Value) -> String {
@@ -236,7 +243,13 @@ fn number(key: &Value) -> String {
     }
 }
 
-/// Whether entries are in the order of YAML as they are.
+/// Whether entries are in the order of YAML as they are. Where a key is no UTF-8, that is not known.
 fn is_natural(entries: &[(Value, Value)]) -> bool {
-    fitout_goyaml::are_sorted(entries, Dialect::Two, |(key, _)| text(key))
+    let known = Cell::new(true);
+    let sorted = fitout_goyaml::are_sorted(entries, Dialect::Two, |(key, _)| {
+        let text = str::from_utf8(bytes(key));
+        known.set(known.get() && text.is_ok());
+        text.unwrap_or_default()
+    });
+    sorted && known.get()
 }

@@ -24,7 +24,7 @@ pub(crate) fn kind_of_type(kind: Type) -> &'static str {
         Type::Int(Signed::Int8) => "int8",
         Type::Int(Signed::Int16) => "int16",
         Type::Int(Signed::Int32) => "int32",
-        Type::Int(Signed::Int64) => "int64",
+        Type::Int(Signed::Int64) | Type::Whole(_) => "int64",
         Type::Uint(Unsigned::Uint) => "uint",
         Type::Uint(Unsigned::Uint8) => "uint8",
         Type::Uint(Unsigned::Uint16) => "uint16",

@@ -8,13 +8,33 @@ use crate::world;
 
 const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
 /// What would have no answer, or not one alone, if it were something else.
-const STRICT: &str = "ABDIMOSWcghqs";
+const STRICT: &str = "56ABDHIKMORSUVWcghoqsy";
 const ZONES: &[&str] =
     &["UTC", "Local", "", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "No/Where"];
 #[rustfmt::skip]
 const LAYOUTS: &[&str] = &[
     "2006", "06", "January", "Jan", "01", "1", "Monday", "Mon", "02", "_2", "2", "002", "__2", "15", "03", "3", "04", "4", "05", "5", "PM",
     "pm", "MST", "Z0700", "Z07:00", "-0700", "-07:00", "-07", ".000", ".999999", ",000", "T", " ", "-", ":", "/", "x",
+];
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "a", "bc", "D", "EF", "gH", "é", "É", "ß", "ǆ", "1", "日", " ", " ", "\u{a0}", "\u{a0}b", "\u{2028}a", "\\t", "\\n", "-", "_", ".", "'", "\\xff",
+];
+#[rustfmt::skip]
+const SCALARS: &[&str] = &[
+    "~", "null", "Null", "NULL", "nULL", "", "true", "True", "yes", "No", "on", "y", "0x1F", "0o17", "017", "0b11", "1e3", "1E+3", ".5", "1_000", "-.inf",
+    ".NaN", ".nan", "+1", "-0", "1.", "2001-01-01", "2001-01-01T00:00:00Z", "12:30:45", "'a'", "a b", "[]", "{}", "!!str 1", "!!int '3'", "=", "<<", "é",
+];
+/// As TOML has them, or almost.
+#[rustfmt::skip]
+const NUMBERS: &[&str] = &[
+    "0", "-0", "+0", "01", "-01", "+01", "00", "1_000", "1__0", "_1", "1_", "0x1F", "-0x1", "0o17", "0b11", "0b2", "1.5", "01.5", "-01.5", "1.", ".5",
+    "1e3", "1e+03", "-1E-3", "1_0.0_1", "inf", "+inf", "-nan", "9223372036854775808", "-9223372036854775808", "1e400",
+];
+/// Patterns that mostly find something, and often nothing at a place.
+#[rustfmt::skip]
+const EMPTY: &[&str] = &[
+    "a*", "b|a*", "(a|b)*", "x?", "[ab]+", "a{0,2}", "\\\\b", "^", "$", "a*?", "(?m)^", ".", "", "(a)(b)?", "b*$", "(?:ab)*", "[^a]*", "a|ab",
 ];
 const UNITS: &[&str] = &["ns", "us", "µs", "ms", "s", "m", "h", "", "d"];
 const FLAGS: &[&str] =
@@ -74,7 +94,7 @@ impl Chance {
             let last = at.checked_sub(1).map_or('a', |before| params[before]);
             params.splice(at..at, std::iter::repeat_n(last, self.below(3)));
         }
-        if !params.contains(&')') {
+        if !params.contains(&')') && !params.contains(&'V') {
             match self.below(80) {
                 0 => drop(params.pop()),
                 1 => params.push('a'),
@@ -101,11 +121,14 @@ impl Chance {
         std::iter::once(name.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
     }
 
-    /// An argument of a kind: anything (`a`), a text (`t`), an integer, a count, a number, digits, a list, a full list (`f`), a
-    /// map, a map with one entry (`O`), a boolean, a version, a range, a path, an address (`u`), a pattern (`x`), base64 (`e`),
-    /// a date (`D`), a date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`),
-    /// a zone, a layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a format (`F`), what
-    /// is printed in it (`g`).
+    /// An argument of a kind: anything (`a`), a text (`t`), words (`G`), a key (`j`), what is compared (`k`), an integer, a
+    /// count, a number, a half (`5`) and how many places it is rounded to (`6`), digits, a list, a full list (`f`), a map, a
+    /// map with one entry (`O`), a boolean, a version, a range, a version near a range (`P`, `Q`), a path, an address (`u`),
+    /// the parts of one (`y`), a pattern (`x`), one that finds something (`X`) in a text (`z`), base64 (`e`), a date (`D`), a
+    /// date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`), a zone, a
+    /// layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a scalar of YAML
+    /// (`H`), a number of TOML (`K`), a format (`F`), what is printed in it (`g`), a function (`V`), what it is given (`o`), an
+    /// error (`R`).
     pub(super) fn argument(&mut self, kind: char, depth: usize) -> String {
         let strict = STRICT.contains(kind);
         // A list that was made by appending has room behind its end, into which Go lets slices reach.
@@ -121,11 +144,31 @@ impl Chance {
             return self.operand();
         }
         match kind {
-            't' | 's' => self.text(),
+            // Longer than what is hashed of a password.
+            's' if self.one_in(6) => "(repeat 13 \"passwd\")".to_owned(),
+            'j' if !self.one_in(5) => format!("\"{}\"", self.one_of(FIELDS)),
+            'G' if !self.one_in(4) => self.pieces(WORDS),
+            't' | 's' | 'j' | 'G' => self.text(),
+            'k' => self.one_of(&["$.u", "$.u", "$.u", "$.i", "$.i", "3", "-1", "1i", "1i", "$.p"]).to_owned(),
+            'H' => format!("\"{}\"", self.one_of(SCALARS)),
+            'K' => format!("\"{}\"", self.one_of(NUMBERS)),
+            'X' => format!("\"{}\"", self.one_of(EMPTY)),
+            'z' => self.pieces(&["a", "a", "b", "ab", "x", "é", " "]),
+            'R' => "$.e".to_owned(),
+            'V' => "$.call".to_owned(),
+            'o' => self
+                .one_of(&["3", "-1", "1.5", "\"a\"", "nil", "true", "(list \"a\")", "(list)", "$.p", "$.u"])
+                .to_owned(),
+            'U' => self.one_of(&["3", "0", "4294967295", "-1", "\"x\"", "1.0"]).to_owned(),
             'i' | 'c' => self.one_of(INTS).to_owned(),
             'I' => "8".to_owned(),
             'n' => self.number(),
+            '5' => self
+                .one_of(&["0.5", "1.5", "2.5", "-0.5", "-1.5", "1.25", "0.125", "-2.675", "\"2.5\"", "12.45"])
+                .to_owned(),
+            '6' => self.one_of(&["0", "0", "1", "2"]).to_owned(),
             'd' => self.digits(),
+            'f' if self.one_in(8) => "(list)".to_owned(),
             'f' => format!("(list {} {} {})", self.operand(), self.text(), self.number()),
             'l' => self.list(),
             'm' => self.map(),
@@ -133,11 +176,16 @@ impl Chance {
             'b' => self.one_of(&["true", "false"]).to_owned(),
             'v' => self.version(),
             'r' => self.range_of_versions(),
+            'P' => format!(
+                "\"{}.{}{}\"",
+                self.one_of(&["1.0", "1.1", "1.2", "0.1", "0.0", "2.0"]),
+                self.below(3),
+                self.one_of(&["", "", "-a"])
+            ),
+            'Q' => self.near_range(),
             'p' => self.pieces(&["a", "b.c", ".", "..", "/", "/", "//", "é", "x.y.z", ""]),
-            'u' => self.pieces(&[
-                "http", ":", "//", "a", "@", "/", "?", "#", "%41", "%zz", ":80", "[", "]", "::1", "é", " ", "x.y", "&",
-                "=",
-            ]),
+            'u' => self.address(),
+            'y' => self.address_parts(),
             'x' => self.pieces(&[
                 "a",
                 "b",
@@ -182,6 +230,44 @@ impl Chance {
         }
     }
 
+    fn address(&mut self) -> String {
+        if self.one_in(3) {
+            return self.pieces(&[
+                "http", ":", "//", "a", "@", "/", "?", "#", "%41", "%zz", ":80", "[", "]", "::1", "é", " ", "x.y", "&",
+                "=",
+            ]);
+        }
+        let parts = [
+            &["http://", "https://", "//", "mailto:", "tcp://", ""][..],
+            &["", "", "u@", "u:p@", "%41:b c@", ":@"],
+            &["host", "x.y", "[::1]", "é.de", "", "10.0.0.1", "a_b"],
+            &["", ":80", ":", ":x"],
+            &["", "/", "/a/b", "/a b/%2f", "/é", "/../c"],
+            &["", "?", "?a=b&c", "?q=%zz"],
+            &["", "#", "#f", "#é f"],
+        ];
+        format!("\"{}\"", parts.map(|part| self.one_of(part)).concat())
+    }
+
+    /// What an address is made of, or something like it.
+    fn address_parts(&mut self) -> String {
+        let mut parts = String::from("(dict");
+        for (key, values) in [
+            ("scheme", &["\"http\"", "\"\""][..]),
+            ("host", &["\"h:80\"", "\"\"", "\"é\""]),
+            ("path", &["\"/a b\"", "\"c\"", "\"\""]),
+            ("query", &["\"a=b\"", "\"\""]),
+            ("fragment", &["\"f é\"", "\"\""]),
+            ("userinfo", &["\"u:p\"", "\"u\"", "\"a b@\"", "\"\"", "7"]),
+            ("opaque", &["\"o\"", "\"\"", "\"\""]),
+        ] {
+            if !self.one_in(4) {
+                parts = format!("{parts} \"{key}\" {}", self.one_of(values));
+            }
+        }
+        parts + ")"
+    }
+
     fn time(&mut self, kind: char) -> String {
         match kind {
             'A' => self
@@ -201,7 +287,19 @@ impl Chance {
                 let text = parts.collect::<String>();
                 match self.below(6) {
                     0 => format!("\"-{text}\""),
+                    1 if kind == 'w' && self.one_in(2) => self
+                        .one_of(&[
+                            "$.u",
+                            "(float64 \"NaN\")",
+                            "1e300",
+                            "(mustToDuration \"5s\")",
+                            "1.5",
+                            "9223372037",
+                            "-9223372037",
+                        ])
+                        .to_owned(),
                     1 if kind == 'w' => self.number(),
+                    1 => self.one_of(&["3", "1.5", "nil"]).to_owned(),
                     2 => format!("(int64 {})", self.one_of(&["0", "1", "61", "3600", "1000000000", "-5"])),
                     _ => format!("\"{text}\""),
                 }
@@ -214,7 +312,7 @@ impl Chance {
                 ),
                 3 => format!("(dateModify {} now)", self.time('W')),
                 4 => format!("(int64 {})", self.one_of(&["0", "1711846800", "-1", "951782400"])),
-                _ => self.one_of(&["0", "1", "1700000000", "-86401"]).to_owned(),
+                _ => self.one_of(&["0", "1", "1700000000", "-86401", "(default 5 $.i)"]).to_owned(),
             }
             .replace("now", self.one_of(&["now", "now", "(now)"])),
         }
@@ -250,6 +348,7 @@ impl Chance {
         self.pieces(&[
             "a", "b", "A", "BC", "Hello", " ", "  ", "\\n", "\\t", "é", "É", "ß", "日本", "ǆ", "1", "23", "-", "_",
             ",", ".", "$", "%d", "\\xff", "\\\"", "'", "\u{a0}", "İ", "½", "€", "x", "foo bar", "HTTP", "$1", "${1}",
+            ":", "@", "\\x00", "\\\\", "\\u2028", "\\ue000", "<", "&",
         ])
     }
 
@@ -278,6 +377,15 @@ impl Chance {
         }
         let version = version + self.one_of(&["", "", "-rc.1", "-0", "+b", "-a+b", "-01", "-"]);
         format!("\"{version}\"")
+    }
+
+    /// A range that versions near 1 are just within or without.
+    fn near_range(&mut self) -> String {
+        let sign = self.one_of(&["~", "~", "~>", "^", "^", ">", "<", "<=", ">=", "=", "!=", ""]);
+        let version =
+            self.one_of(&["1", "1", "1.1", "1.0", "1.x", "1.1.1", "1.0.0", "0.1", "0.0.1", "0", "1.1.1-a", "*"]);
+        let other = self.one_of(&["", "", "", " || 0.1", ", <2", " - 1.2"]);
+        format!("\"{sign}{version}{other}\"")
     }
 
     fn range_of_versions(&mut self) -> String {
@@ -312,7 +420,7 @@ impl Chance {
     }
 
     pub(super) fn operand(&mut self) -> String {
-        match self.below(12) {
+        match self.below(14) {
             0..3 => format!(".{}", self.one_of(FIELDS)),
             3 => "$.root".to_owned(),
             4 => self.text(),
@@ -324,7 +432,38 @@ impl Chance {
                 let at = self.below(self.variables.len());
                 self.variables[at].to_owned()
             }
+            11 => self.one_of(&[".", ".", "$.u", "$.i"]).to_owned(),
+            12 => self.chain(),
             _ => format!("$.{}", self.one_of(FIELDS)),
+        }
+    }
+
+    /// Fields and methods of what is in brackets, and what is no ordinary operand.
+    fn chain(&mut self) -> String {
+        match self.below(8) {
+            0 => format!("(dict \"a\" {}).{}", self.text(), self.one_of(&["a", "a", "b", "a.b"])),
+            1 => self
+                .one_of(&[
+                    "(now).Year",
+                    "(now.UTC.YearDay)",
+                    "(now.Add 5)",
+                    "(now.none)",
+                    "(now.Unix 1)",
+                    "(now.wall)",
+                    "(now.Date)",
+                    "now.ISOWeek",
+                ])
+                .to_owned(),
+            2 => self
+                .one_of(&["(semver \"1.2.3-a\").Minor", "(semver \"v2\").Original", "(semver \"1\").none"])
+                .to_owned(),
+            3 => self.one_of(&["$.p.Left", "($.p.Left)", "$.p.left", "$.p.None", "($.p.Left 1)", "(.a 1)"]).to_owned(),
+            4 => self
+                .one_of(&["1i", "(1+2i)", "18446744073709551615", "9223372036854775808", "'a'", "0x10", "1_000"])
+                .to_owned(),
+            5 => self.one_of(&["(nil).x", "(nil.x)", "(hello)", "hello", "now", "(ternary 1 2 \"x\")"]).to_owned(),
+            6 => format!("(index $.l {})", self.one_of(&["0", "1", "-1", "$.u", "nil"])),
+            _ => format!("(list {}).a", self.one_of(INTS)),
         }
     }
 }

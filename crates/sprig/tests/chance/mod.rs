@@ -30,6 +30,12 @@ const ZONES: &[&str] = &["", "", "", "UTC", "Europe/Berlin", "Asia/Kolkata", "Am
 const MOMENTS: &[i64] =
     &[0, 1_700_000_000_123_456_789, 1_711_846_800_000_000_000, -86_400_000_000_001, 951_782_400_000_000_000];
 
+#[rustfmt::skip]
+const FUNCTIONS: &[&str] = &[
+    r#"{"$func":"add"}"#, r#"{"$func":"sum"}"#, r#"{"$func":"upper"}"#, r#"{"$func":"join"}"#, r#"{"$func":"fail"}"#, r#"{"$func":"null"}"#,
+    r#"{"$func":"half"}"#, r#"{"$func":"tiny"}"#, r#"{"$func":"strs"}"#, r#"{"$func":"left"}"#, "null",
+];
+
 impl Chance {
     pub(crate) fn new(number: u64) -> Self {
         let state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0xD1B5_4A32_D192_ED03);
@@ -72,7 +78,9 @@ impl Chance {
         if self.one_in(2) && !ALONE.contains(&(name, params)) {
             text += &self.body(3);
         }
-        if self.one_in(8) {
+        if self.one_in(3000) {
+            text += "{{define \"d\"}}{{template \"d\"}}{{end}}{{template \"d\"}}";
+        } else if self.one_in(8) {
             self.callable = &[];
             self.variables = vec!["$"];
             let (name, body) = (self.one_of(&["d", "one"]), self.body(1));
@@ -81,7 +89,10 @@ impl Chance {
         let data = self.data(&text);
         // Go's library for TOML asks for the local zone only once, when the judge starts.
         let zone = if data.get("toml").is_some() { "" } else { self.one_of(ZONES) };
-        let world = World { seed: self.number % 1000, zone: zone.to_owned(), now: self.one_of(MOMENTS) };
+        // Helm says for itself how strict `tpl` is, and it is not in the judge.
+        let tpl = text.contains("tpl ") || others.iter().any(|(_, other)| other.contains("tpl "));
+        let strict = !tpl && self.one_in(12);
+        let world = World { seed: self.number % 1000, zone: zone.to_owned(), now: self.one_of(MOMENTS), strict };
         Question { text, others: others.to_vec(), data, world }
     }
 
@@ -90,6 +101,26 @@ impl Chance {
         let mut data = self.object(3);
         data["root"] = self.value(1);
         let mut formats = formats::Chance::new(self.number);
+        for (field, value) in [
+            (
+                "u",
+                self.one_of(&[
+                    r#"{"$uint8":200}"#,
+                    r#"{"$uint64":"3"}"#,
+                    r#"{"$uint":0}"#,
+                    r#"{"$uint64":"18446744073709551615"}"#,
+                ]),
+            ),
+            ("i", self.one_of(&[r#"{"$int32":5}"#, r#"{"$int32":-86401}"#])),
+            ("p", r#"{"$host":"pair"}"#),
+            ("e", r#"{"$host":"problem"}"#),
+            ("o", self.one_of(&[r#"{"$anymap":[["a",1],["b",null]]}"#, r#"{"$anymap":[[null,2],[1,"x"]]}"#])),
+            ("call", self.one_of(FUNCTIONS)),
+        ] {
+            if text.contains(&format!("$.{field}")) {
+                data[field] = serde_json::from_str(value).unwrap_or_default();
+            }
+        }
         for (field, make) in [
             ("json", formats::Chance::json as fn(&mut formats::Chance) -> serde_json::Value),
             ("yaml", formats::Chance::yaml),

@@ -49,7 +49,8 @@ impl Chance {
             9 | 10 => self.range(depth),
             _ if self.callable.is_empty() => String::new(),
             _ => {
-                let (name, given) = (self.one_of(self.callable), self.operand());
+                let name = self.one_of(self.callable);
+                let given = if self.one_in(5) { String::new() } else { self.operand() };
                 self.action(&format!("template \"{name}\" {given}"))
             }
         }
@@ -97,6 +98,8 @@ impl Chance {
     fn range(&mut self, depth: usize) -> String {
         let declared = self.variables.len();
         let over = match self.below(10) {
+            // What happens in the `else` of a loop within a loop is a matter of its own.
+            _ if self.loops > 0 && self.one_in(3) => self.one_of(&["(list)", "(dict)", ".none", "0"]).to_owned(),
             0 if self.one_in(5) => self.one_of(&["\"ab\"", "1.5", "nil", "true"]).to_owned(),
             0 => self.one_of(&["0", "1", "2", "3"]).to_owned(),
             // Not over a number: there are some that have no end.
@@ -108,7 +111,12 @@ impl Chance {
             5..8 => format!("(omit {} {})", self.argument('m', depth.min(2)), self.text()),
             _ => self.one_of(&["(list 1 nil \"a\")", ".none", "(dict)", "(list)", "(dict \"b\" 1 \"a\" 2)"]).to_owned(),
         };
-        let header = match self.below(4) {
+        let header = match self.below(5) {
+            4 if self.variables.len() > 1 => {
+                let (one, other) = (1 + self.below(self.variables.len() - 1), 1 + self.below(self.variables.len() - 1));
+                let (one, other) = (self.variables[one], self.variables[other]);
+                format!("range {one}{} = {over}", if self.one_in(2) { format!(", {other}") } else { String::new() })
+            }
             0 => {
                 let name = self.one_of(NAMES);
                 self.variables.push(name);
@@ -125,9 +133,14 @@ impl Chance {
         self.loops += 1;
         text += &self.body(depth - 1);
         self.loops -= 1;
-        if self.one_in(3) {
+        text += self.one_of(&["", "|"]);
+        if self.one_in(2) {
             text += &self.action("else");
             text += &self.body(depth - 1);
+            if self.loops > 0 && self.one_in(2) {
+                let leaving = self.one_of(&["break", "continue"]);
+                text += &self.action(leaving);
+            }
         }
         self.variables.truncate(declared);
         text + &self.action("end")

@@ -66,19 +66,20 @@ impl Question {
     /// As a row, with an answer.
     #[allow(dead_code, reason = "one of the two test programs has no judge")]
     pub(crate) fn written(&self, answer: &Answer) -> String {
-        let Self { text, others, data, world: World { seed, zone, now } } = self;
-        let world = json!({"seed": seed, "zone": zone, "now": now});
+        let Self { text, others, data, world: World { seed, zone, now, strict } } = self;
+        let world = json!({"seed": seed, "zone": zone, "now": now, "strict": strict});
         let mut template = vec![json!(text)];
         template.extend(others.iter().map(|other| json!(other)));
         format!("with {world} {} {data} {}", Json::from(template), answer.written())
     }
 
-    /// The question as the judge wants it: as Helm asks, for which a missing key is zero.
+    /// The question as the judge wants it: as Helm asks, for which a missing key is zero unless it is strict.
     #[allow(dead_code, reason = "one of the two test programs has no judge")]
     pub(crate) fn to_json(&self) -> Json {
-        let Self { text, others, data, world: World { seed, zone, now } } = self;
+        let Self { text, others, data, world: World { seed, zone, now, strict } } = self;
+        let missing = if *strict { "error" } else { "zero" };
         json!({
-            "op": "run", "text": text, "others": others, "data": data, "missingkey": "zero",
+            "op": "run", "text": text, "others": others, "data": data, "missingkey": missing,
             "seed": seed, "zone": zone, "now": now,
         })
     }
@@ -142,14 +143,15 @@ fn answered(text: &str) -> Result<Answer> {
 }
 
 impl Answer {
-    /// A message is text with us: what is no UTF-8 in it is replaced, but not byte by byte. And which of several maps cannot be
-    /// merged is found first, Go leaves to chance.
+    /// A message is text with us: what is no UTF-8 in it is replaced, but not byte by byte. And which of several things
+    /// cannot be merged is found first, Go leaves to chance.
     #[allow(dead_code, reason = "one of the two test programs has no judge")]
     pub(crate) fn readable(mut self) -> Self {
         if let Self::Refusal(message) = &mut self {
             message.retain(|c| c != char::REPLACEMENT_CHARACTER);
-            if let Some(at) = message.find("MapIndex: value of type") {
-                message.truncate(at);
+            let merged = message.find("error calling merge").or_else(|| message.find("error calling mustMerge"));
+            if let Some(reason) = merged.and_then(|at| Some(at + message[at..].find("reflect")?)) {
+                message.truncate(reason);
             }
         }
         self

@@ -5,6 +5,7 @@
 mod templates;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Functions, MissingKey, Set, Text, Value};
@@ -23,6 +24,8 @@ pub(crate) struct World {
     pub(crate) zone: String,
     /// Nanoseconds since 1970.
     pub(crate) now: i64,
+    /// Whether a key that is missing is refused.
+    pub(crate) strict: bool,
 }
 
 impl World {
@@ -30,7 +33,12 @@ impl World {
     #[allow(dead_code, reason = "not every test program has rows")]
     pub(crate) fn of(json: &Json) -> Self {
         let zone = json["zone"].as_str().unwrap_or_default().to_owned();
-        Self { seed: json["seed"].as_u64().unwrap_or(0), zone, now: json["now"].as_i64().unwrap_or(0) }
+        Self {
+            seed: json["seed"].as_u64().unwrap_or(0),
+            zone,
+            now: json["now"].as_i64().unwrap_or(0),
+            strict: json["strict"].as_bool().unwrap_or(false),
+        }
     }
 }
 
@@ -90,16 +98,15 @@ impl Inhabited {
 }
 
 thread_local! {
-    /// There are many questions, and many functions.
-    static WITHOUT_ZONE: Inhabited = Inhabited::new(World::default());
+    /// By zone: there are many questions, and many functions.
+    static INHABITED: RefCell<HashMap<String, Inhabited>> = RefCell::default();
 }
 
 /// All functions, in a world that has just begun.
 pub(crate) fn functions(world: &World) -> Rc<Functions> {
-    if !world.zone.is_empty() {
-        return Inhabited::new(world.clone()).functions;
-    }
-    WITHOUT_ZONE.with(|Inhabited { fixed, functions }| {
+    INHABITED.with_borrow_mut(|all| {
+        let Inhabited { fixed, functions } =
+            all.entry(world.zone.clone()).or_insert_with(|| Inhabited::new(world.clone()));
         fixed.world.replace(world.clone());
         fixed.stream.take();
         Rc::clone(functions)
@@ -108,7 +115,8 @@ pub(crate) fn functions(world: &World) -> Rc<Functions> {
 
 /// What a template "t" makes of a value, with others beside it.
 pub(crate) fn run(text: &str, others: &[(String, String)], data: &Value, world: &World) -> Result<Text, Error> {
-    let set = Set::new("gotpl", functions(world), MissingKey::Zero);
+    let missing = if world.strict { MissingKey::Error } else { MissingKey::Zero };
+    let set = Set::new("gotpl", functions(world), missing);
     for (name, text) in others {
         set.parse(name.as_str(), text.as_str())?;
     }
