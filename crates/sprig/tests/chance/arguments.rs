@@ -8,7 +8,7 @@ use crate::world;
 
 const INTS: &[&str] = &["0", "1", "2", "3", "4", "7", "12", "-1", "-2", "-5"];
 /// What would have no answer, or not one alone, if it were something else.
-const STRICT: &str = "56ABDHIKMORSUVWcghoqsy";
+const STRICT: &str = "567ABDHIKMORSUVWcghoqsy";
 const ZONES: &[&str] =
     &["UTC", "Local", "", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "No/Where"];
 #[rustfmt::skip]
@@ -22,7 +22,7 @@ const WORDS: &[&str] = &[
 ];
 #[rustfmt::skip]
 const SCALARS: &[&str] = &[
-    "~", "null", "Null", "NULL", "nULL", "", "true", "True", "yes", "No", "on", "y", "0x1F", "0o17", "017", "0b11", "1e3", "1E+3", ".5", "1_000", "-.inf",
+    "~", "~", "~", "null", "Null", "NULL", "nULL", "", "true", "True", "yes", "No", "on", "y", "0x1F", "0o17", "017", "0b11", "1e3", "1E+3", ".5", "1_000", "-.inf",
     ".NaN", ".nan", "+1", "-0", "1.", "2001-01-01", "2001-01-01T00:00:00Z", "12:30:45", "'a'", "a b", "[]", "{}", "!!str 1", "!!int '3'", "=", "<<", "é",
 ];
 /// As TOML has them, or almost.
@@ -122,13 +122,13 @@ impl Chance {
     }
 
     /// An argument of a kind: anything (`a`), a text (`t`), words (`G`), a key (`j`), what is compared (`k`), an integer, a
-    /// count, a number, a half (`5`) and how many places it is rounded to (`6`), digits, a list, a full list (`f`), a map, a
-    /// map with one entry (`O`), a boolean, a version, a range, a version near a range (`P`, `Q`), a path, an address (`u`),
-    /// the parts of one (`y`), a pattern (`x`), one that finds something (`X`) in a text (`z`), base64 (`e`), a date (`D`), a
-    /// date that is none of its forms (`N`), a date so far off that it does not matter what the time is (`A`), a zone, a
-    /// layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in JSON, YAML or TOML, a scalar of YAML
-    /// (`H`), a number of TOML (`K`), a format (`F`), what is printed in it (`g`), a function (`V`), what it is given (`o`), an
-    /// error (`R`).
+    /// count, a number, a half (`5`) and how many places it is rounded to (`6`), a key with a place in an order (`7`), digits,
+    /// a list, a full list (`f`), a map, a map with one entry (`O`), a boolean, a version, a range, a version near a range
+    /// (`P`, `Q`), a path, an address (`u`), the parts of one (`y`), a pattern (`x`), one that finds something (`X`) in a text
+    /// (`z`), base64 (`e`), a date (`D`), a date that is none of its forms (`N`), a date so far off that it does not matter
+    /// what the time is (`A`), a zone, a layout, a layout and a date in it (`M`), a duration (`w`, `W`), what is written in
+    /// JSON, YAML or TOML, a scalar of YAML (`H`), a number of TOML (`K`), a format (`F`), what is printed in it (`g`), a
+    /// function (`V`), what it is given (`o`), an error (`R`).
     pub(super) fn argument(&mut self, kind: char, depth: usize) -> String {
         let strict = STRICT.contains(kind);
         // A list that was made by appending has room behind its end, into which Go lets slices reach.
@@ -166,6 +166,10 @@ impl Chance {
             '5' => self
                 .one_of(&["0.5", "1.5", "2.5", "-0.5", "-1.5", "1.25", "0.125", "-2.675", "\"2.5\"", "12.45"])
                 .to_owned(),
+            '7' => format!(
+                "\"{}\"",
+                self.one_of(&["a", "a1", "a2", "a10", "a-", "a_b", "ab", "aB", "B", "1", "01", "10", "é", "a.b", ""])
+            ),
             '6' => self.one_of(&["0", "0", "1", "2"]).to_owned(),
             'd' => self.digits(),
             'f' if self.one_in(8) => "(list)".to_owned(),
