@@ -88,7 +88,6 @@ impl Value {
             Type::Float(floating) => Self::Float(floating, 0.0),
             Type::Complex => Self::Complex(0.0, 0.0),
             Type::String => Self::string(""),
-            Type::List(Type::Uint(Unsigned::Uint8)) => Self::Bytes("".into()),
             Type::List(_) => Self::List(Rc::new(List::nil(kind))),
             Type::Map(..) => Self::Map(Rc::new(Map::nil(kind))),
         }

@@ -26,6 +26,7 @@ impl Printer<'_> {
             }
             (_, 'p') => self.print_address(value, verb),
             (Value::Bytes(bytes), _) => self.print_bytes(bytes, verb, "[]byte"),
+            (Value::List(list), _) if list.kind() == Type::BYTES => self.print_no_bytes(verb, "[]byte"),
             _ => self.print_value(value, verb, 0),
         }
     }
@@ -54,6 +55,7 @@ impl Printer<'_> {
             Value::Complex(real, imaginary) => self.print_complex(value, *real, *imaginary, verb),
             Value::String(text) => self.print_string(value, text, verb),
             Value::Bytes(bytes) => self.print_bytes(bytes, verb, "[]uint8"),
+            Value::List(list) if list.kind() == Type::BYTES => self.print_no_bytes(verb, "[]uint8"),
             Value::List(list) => self.deeper(depth, |printer| printer.print_list(list, verb, depth)),
             Value::Map(map) => self.deeper(depth, |printer| printer.print_map(map, verb, depth)),
             Value::Func(_) => self.print_address(value, verb),
@@ -121,6 +123,17 @@ impl Printer<'_> {
             _ => self.print_items(b"[", b" ", b"]", bytes, |printer, byte| {
                 printer.print_value(&Value::Uint(Unsigned::Uint8, u64::from(*byte)), verb, 1);
             }),
+        }
+    }
+
+    /// The nil of bytes, which is a list without items.
+    fn print_no_bytes(&mut self, verb: char, type_name: &'static str) {
+        if verb == 'v' && self.format.sharp_v {
+            let type_name = self.named.take().unwrap_or(type_name);
+            self.buffer.extend_from_slice(type_name.as_bytes());
+            self.buffer.extend_from_slice(b"(nil)");
+        } else {
+            self.print_bytes(&[], verb, type_name);
         }
     }
 

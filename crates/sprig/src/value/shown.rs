@@ -10,6 +10,8 @@ use crate::argument::Items;
 pub(crate) fn shown(value: &Value) -> Result<Text, Error> {
     match value {
         Value::String(text) | Value::Bytes(text) => Ok(text.clone()),
+        // The nil of bytes.
+        Value::List(list) if list.kind() == Type::BYTES => Ok("".into()),
         Value::Host(host) => host.text().map_or_else(|| sprint(std::slice::from_ref(value)), Ok),
         _ => sprint(std::slice::from_ref(value)),
     }
