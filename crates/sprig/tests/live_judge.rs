@@ -27,7 +27,7 @@ const AT_ONCE: usize = 200;
 /// How long templates are made up for, unless `FITOUT_FUZZ_SECONDS` says otherwise. `FITOUT_FUZZ_TEMPLATES` says how many at most.
 const SECONDS: u64 = 60;
 /// How many templates begin with each function in the test that reaches them all.
-const ROUNDS: u64 = 12;
+const ROUNDS: u64 = 24;
 /// How many numbers of questions belong to a seed.
 const A_SEED: u64 = 1 << 40;
 
