@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Type, Value};
+use fitout_gotmpl::{Error, Floating, Format, Host, List, Map, Shape, Value};
 use fitout_goyaml::{Dialect, Writer, sort_keys};
 
 use super::view::{exported, runes};
@@ -166,18 +166,17 @@ fn base64_lines(bytes: &[u8]) -> String {
     lines
 }
 
-/// Numbers and booleans come first, by their value, then strings.
+/// Numbers and booleans come first, by their value, then what is nil, then strings, then all else.
 fn sort(entries: &mut Vec<&(Value, Value)>) {
-    let text = |entry: &&(Value, Value)| matches!(entry.0, Value::String(_));
-    let first_text = {
-        // Numbers among each other, and before strings.
-        entries.sort_by(|one, other| order(&one.0, &other.0));
-        entries.iter().position(text).unwrap_or(entries.len())
-    };
+    entries.sort_by(|one, other| order(&one.0, &other.0));
+    let first_text = entries.partition_point(|entry| rank(&entry.0) < TEXT);
+    let first_other = entries.partition_point(|entry| rank(&entry.0) <= TEXT);
+    let others = entries.split_off(first_other);
     let texts = entries.split_off(first_text);
     let mut texts: Vec<_> = texts.into_iter().map(|entry| (runes(&entry.0), entry)).collect();
     sort_keys(&mut texts, Dialect::Three, |(key, _)| key.as_ref());
     entries.extend(texts.into_iter().map(|(_, entry)| entry));
+    entries.extend(others);
 }
 
 fn order(one: &Value, other: &Value) -> Ordering {
@@ -198,14 +197,19 @@ fn number(key: &Value) -> Option<f64> {
     }
 }
 
+/// The place of strings in the order of Go's kinds.
+const TEXT: u8 = 7;
+
 /// The order of Go's kinds.
 fn rank(key: &Value) -> u8 {
-    match key.kind() {
-        Some(Type::Bool) => 1,
-        Some(Type::Int(_)) => 2,
-        Some(Type::Uint(_)) => 3,
-        Some(Type::Float(_)) => 4,
-        Some(Type::String) => 5,
-        _ => 0,
+    match key {
+        Value::Bool(_) => 1,
+        Value::Int(..) => 2,
+        Value::Uint(..) => 3,
+        Value::Float(..) => 4,
+        Value::Complex(..) => 5,
+        Value::Nil => 6,
+        Value::String(_) => TEXT,
+        _ => TEXT + 1,
     }
 }
