@@ -28,6 +28,8 @@ pub enum End {
         /// Whose it is; none where it is no release's.
         owner: Option<String>,
     },
+    /// There is a release of this name that is not ours.
+    Taken(u32),
     /// There is more to come than was looked for.
     Open,
 }
@@ -50,6 +52,7 @@ pub fn foresee(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> For
             }
             Next::Await(ids) => ids.iter().for_each(|id| happen(id, &mut observed.objects)),
             Next::Blocked { object, owner } => return Foreseen { rounds, end: End::Blocked { object, owner } },
+            Next::Taken(newest) => return Foreseen { rounds, end: End::Taken(newest) },
             Next::Done => return Foreseen { rounds, end: End::Done },
         }
     }

@@ -8,6 +8,10 @@ use fitout_plan::{Artifact, Gate, Phase, Planned};
 use crate::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, State, Wanted};
 
 pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Next {
+    // What we wrote is ours even where the hub has lost its revisions.
+    if let (true, Some(newest)) = (recorded.revisions.is_empty(), observed.foreign) {
+        return Next::Taken(newest);
+    }
     // Before anything is written: what is not ours is not ours to touch.
     for planned in &artifact.objects {
         if let Some(State::Foreign(owner)) = observed.objects.get(&planned.id).map(|seen| &seen.state) {

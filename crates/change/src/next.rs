@@ -51,6 +51,8 @@ pub enum Next {
         /// Whose it is; none where it is no release's.
         owner: Option<String>,
     },
+    /// Nothing until a person decides: there is a release of this name, and it is not ours. This is its newest revision.
+    Taken(u32),
     /// Nothing: it is as it is wanted.
     Done,
 }

@@ -90,6 +90,8 @@ pub enum RecordStatus {
 pub struct Observed {
     /// The release records by revision.
     pub records: BTreeMap<u32, RecordStatus>,
+    /// The newest of them, where it is somebody else's.
+    pub foreign: Option<u32>,
     /// The objects that exist, of those that any revision names.
     pub objects: BTreeMap<ObjectId, Seen>,
 }

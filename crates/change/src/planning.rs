@@ -7,7 +7,7 @@ use fitout_plan::{Act, Change, Difference, Mask, Obstacle, Owner, Plan, Prepared
 use fitout_release::secret_name;
 use serde_json::{Value, json};
 
-use crate::standing::not_ours;
+use crate::standing::{not_ours, taken};
 use crate::{Action, Effect, End, Foreseen, Observed, RecordStatus, Recorded, State, Wanted, foresee};
 
 /// An object of the target: as it is, and as it would be.
@@ -79,6 +79,7 @@ pub fn plan(question: &Question) -> Plan {
         (_, Err(Unprepared::Unresolved(sentence))) => Some(Obstacle::Unresolved(sentence.clone())),
         (_, Err(Unprepared::Wrong(sentence))) => Some(Obstacle::Wrong(sentence.clone())),
         (End::Blocked { object, owner }, _) => Some(Obstacle::Foreign(not_ours(object, owner.as_deref()))),
+        (End::Taken(newest), _) => Some(Obstacle::Foreign(taken(question.release, *newest))),
         (End::Done | End::Open, _) => None,
     };
     let writes = if obstacle.is_some() { vec![] } else { writes(question, &foreseen) };

@@ -39,16 +39,24 @@ fn manifest(prepared: &Prepared) -> String {
     documents.concat()
 }
 
-/// Brings a record to a status, with the words that Helm has for it.
+/// What tells our records from those of Helm.
+const OURS: &str = "by Fitout";
+
+/// Whether a record was last written by us, or by a hub that knew of it once.
+pub fn is_ours(release: &Release) -> bool {
+    release.info.description.contains(OURS)
+}
+
+/// Brings a record to a status.
 pub fn advance(release: &mut Release, status: RecordStatus) {
     let (status, description) = match status {
-        RecordStatus::PendingInstall => (Status::PendingInstall, "Initial install underway"),
-        RecordStatus::PendingUpgrade => (Status::PendingUpgrade, "Preparing upgrade"),
-        RecordStatus::PendingRollback => (Status::PendingRollback, "Preparing rollback"),
+        RecordStatus::PendingInstall => (Status::PendingInstall, "Install by Fitout underway"),
+        RecordStatus::PendingUpgrade => (Status::PendingUpgrade, "Upgrade by Fitout underway"),
+        RecordStatus::PendingRollback => (Status::PendingRollback, "Rollback by Fitout underway"),
         RecordStatus::Deployed => (Status::Deployed, "Deployed by Fitout"),
         RecordStatus::Superseded => (Status::Superseded, "Superseded by Fitout"),
-        RecordStatus::Uninstalling => (Status::Uninstalling, "Deletion in progress"),
-        RecordStatus::Failed => (Status::Failed, "Failed"),
+        RecordStatus::Uninstalling => (Status::Uninstalling, "Removal by Fitout underway"),
+        RecordStatus::Failed => (Status::Failed, "Failed by Fitout"),
     };
     release.info.status = status;
     description.clone_into(&mut release.info.description);
@@ -78,6 +86,7 @@ mod tests {
         let prepared = kept(r#"[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]"#.to_owned(), None);
         let owner = Owner { name: "web", namespace: "shop" };
         let mut record = release("web", owner, &prepared, 3, OffsetDateTime::UNIX_EPOCH);
+        assert!(!is_ours(&record));
         assert_eq!((record.revision, record.namespace.as_str()), (3, "shop"));
         assert_eq!(record.manifest, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
         for said in [
@@ -91,6 +100,7 @@ mod tests {
         ] {
             advance(&mut record, said);
             assert_eq!(status(&record), said);
+            assert!(is_ours(&record), "{said:?}");
         }
     }
 }

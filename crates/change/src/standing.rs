@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use fitout_model::ObjectId;
-use fitout_plan::{Phase, Unprepared, phase};
+use fitout_plan::{Owner, Phase, Unprepared, phase};
 
 use crate::{Effect, Next, RecordStatus};
 
 /// What is known of an instance when it is asked how it stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
+    /// The release that it is.
+    pub release: Owner<'a>,
     /// Nobody wants it any more.
     pub removing: bool,
     /// It is watched, and nothing is written.
@@ -70,6 +72,7 @@ pub fn standing(now: &Situation) -> Standing {
     }
     match now.next {
         Next::Blocked { object, owner } => Standing::Blocked(not_ours(object, owner.as_deref())),
+        Next::Taken(newest) => Standing::Blocked(taken(now.release, *newest)),
         Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
         Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
@@ -82,6 +85,15 @@ pub(crate) fn not_ours(object: &ObjectId, owner: Option<&str>) -> String {
         Some(owner) => format!("{object} belongs to {owner}; remove it, or choose another release name"),
         None => format!("{object} is there and no release's; remove it, or install into another namespace"),
     }
+}
+
+/// What to do about a release that is not ours.
+pub(crate) fn taken(release: Owner, newest: u32) -> String {
+    let Owner { name, namespace } = release;
+    format!(
+        "release {name} is in {namespace} already, at revision {newest}, and is not this instance's; remove it with \
+         `helm uninstall {name} --namespace {namespace}`, or choose another release name"
+    )
 }
 
 /// One of the steps that a change goes through.
@@ -106,7 +118,7 @@ pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step
     let last = phases.len() + 1;
     let at = |id: &ObjectId| phases.iter().position(|&found| found == phase(&id.gvk)).map_or(last, |place| place + 1);
     let (place, name, object) = match next {
-        Next::Done | Next::Blocked { .. } => return None,
+        Next::Done | Next::Blocked { .. } | Next::Taken(_) => return None,
         Next::Await(ids) => {
             let id = ids.first()?;
             let gone = if removing { " to be gone" } else { "" };
@@ -155,6 +167,7 @@ mod tests {
 
     fn quiet(next: &Next) -> Situation<'_> {
         Situation {
+            release: Owner { name: "web", namespace: "shop" },
             removing: false,
             suspended: false,
             held_back: false,
@@ -171,11 +184,15 @@ mod tests {
         let wrong = Unprepared::Wrong("no".to_owned());
         let unresolved = Unprepared::Unresolved("none".to_owned());
         let blocked = Next::Blocked { object: id("v1", "ConfigMap"), owner: Some("release a in b".to_owned()) };
+        let taken = Next::Taken(3);
+        let helms = "release web is in shop already, at revision 3, and is not this instance's; remove it with `helm \
+                     uninstall web --namespace shop`, or choose another release name";
         let remedy = "ConfigMap/shop/web belongs to release a in b; remove it, or choose another release name";
         let rows = [
             (quiet(&done), Standing::Installed),
             (quiet(&work), Standing::Applying),
             (quiet(&blocked), Standing::Blocked(remedy.to_owned())),
+            (quiet(&taken), Standing::Blocked(helms.to_owned())),
             (Situation { unhealthy: Some("ill"), ..quiet(&done) }, Standing::Starting("ill".to_owned())),
             (Situation { held_back: true, unhealthy: Some("ill"), ..quiet(&done) }, Standing::NoNode),
             (Situation { suspended: true, held_back: true, ..quiet(&done) }, Standing::Suspended),

@@ -170,6 +170,7 @@ impl World {
                     return count;
                 }
                 Next::Blocked { object, owner } => panic!("{object} is {owner:?}'s"),
+                Next::Taken(newest) => panic!("there is a release at revision {newest}"),
             }
         }
         panic!("no end: {:?}", next(wanted, &self.recorded, &self.observed));
@@ -371,6 +372,18 @@ fn an_object_of_somebody_else_blocks_before_the_first_write() {
     world.observed.objects.insert(object.clone(), seen);
     let blocked = next(&wanted(Some(first())), &world.recorded, &world.observed);
     assert_eq!(blocked, Next::Blocked { object, owner: Some("release web in shop".into()) });
+}
+
+#[test]
+fn a_release_of_somebody_else_is_left_alone() {
+    let mut world = World::default();
+    world.recorded.held = true;
+    world.observed.records.insert(3, RecordStatus::Deployed);
+    world.observed.foreign = Some(3);
+    assert_eq!(next(&wanted(Some(first())), &world.recorded, &world.observed), Next::Taken(3));
+    assert_eq!(foresee(&wanted(Some(first())), &world.recorded, &world.observed).end, fitout_change::End::Taken(3));
+    // Whoever is not wanted any more goes without it.
+    assert_eq!(next(&wanted(None), &world.recorded, &world.observed), Next::Do(vec![Effect::Release]));
 }
 
 #[test]

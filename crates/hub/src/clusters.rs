@@ -123,11 +123,11 @@ pub(crate) fn alone(hub: &Hub, cluster: &Cluster, uid: &str) -> Result<(), Disco
     Err(Disconnected::Known { name: format!("{}/{}", other.namespace().unwrap_or_default(), other.name_any()) })
 }
 
-/// Whether another one is the same cluster, registered before.
+/// Whether another one is the same cluster, known before.
 fn came_first(other: &Cluster, cluster: &Cluster, uid: &str) -> bool {
     let age = |cluster: &Cluster| (cluster.metadata.creation_timestamp.clone(), cluster.metadata.uid.clone());
-    let known = other.status.as_ref().and_then(|status| status.uid.as_deref());
-    other.metadata.uid != cluster.metadata.uid && known == Some(uid) && age(other) < age(cluster)
+    let known = |cluster: &Cluster| cluster.status.as_ref().and_then(|status| status.uid.as_deref()) == Some(uid);
+    other.metadata.uid != cluster.metadata.uid && known(other) && (!known(cluster) || age(other) < age(cluster))
 }
 
 /// Runs a session for each instance of the cluster, until the cluster or the way to it is another.

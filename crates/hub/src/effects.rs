@@ -13,7 +13,7 @@ use kube::{Api, ResourceExt};
 use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
-use crate::session::{Session, owner};
+use crate::session::{Session, owner, unknown_revision};
 use crate::trouble::Outdated;
 
 impl Session {
@@ -30,7 +30,9 @@ impl Session {
         match effect {
             Effect::Hold => self.hold(instance, true).await,
             Effect::Release => {
-                self.is_the_last().await?;
+                // What a revision wrote that nobody knows would stay for ever.
+                let next = self.versions.keys().next_back().map_or(1, |last| last + 1);
+                unknown_revision(&self.hub, instance, next).await?;
                 self.hold(instance, false).await
             }
             Effect::WriteRevision { number, action } => {
@@ -111,18 +113,6 @@ impl Session {
                 }
             }
             Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Before an instance is let go: the index may not have heard of a revision yet that was written before this session
-    /// began, and what that one wrote would stay for ever.
-    async fn is_the_last(&self) -> Result<()> {
-        let next = self.versions.keys().next_back().map_or(1, |last| last + 1);
-        let name = ExtensionRevision::name_of(&self.name, next);
-        let unknown = self.revisions().get_opt(&name).await?.filter(|found| found.spec.instance == self.name);
-        match unknown {
-            Some(_) => Err(Outdated(format!("ExtensionRevision/{name} was not known")).into()),
-            None => Ok(()),
         }
     }
 

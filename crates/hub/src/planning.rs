@@ -63,7 +63,7 @@ impl Hub {
         Ok(fitout_change::plan(&Question {
             wanted: &wanted,
             recorded: &session.recorded,
-            observed: &Observed { records: session.records.clone(), objects },
+            observed: &Observed { records: session.records.clone(), foreign: session.foreign, objects },
             found: &found,
             release: session::owner(instance),
             namespace: session.namespaces.get(&instance.spec.namespace).copied().unwrap_or_default(),

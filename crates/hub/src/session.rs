@@ -24,7 +24,7 @@ use tracing::Instrument;
 
 use crate::measures::{Counted, RUNNING, WAITING};
 use crate::progress::Progress;
-use crate::trouble::{Retry, Trouble};
+use crate::trouble::{Outdated, Retry, Trouble};
 use crate::{Hub, SYSTEM, layers, report, status};
 
 /// How often the status of an instance is written while it is being worked on.
@@ -32,7 +32,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the answers to calls are waited for that were under way when contact was lost, once there is contact again. A
 /// write that nobody waits for may be done later than what is then looked at.
-const SETTLE: Duration = Duration::from_secs(5);
+const SETTLE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Session {
     pub(crate) hub: Arc<Hub>,
@@ -42,6 +42,8 @@ pub(crate) struct Session {
     /// Only this session writes them, so it need not wait for the index to see its own writes.
     pub(crate) recorded: Recorded,
     pub(crate) records: BTreeMap<u32, RecordStatus>,
+    /// The newest of them, where somebody else wrote it.
+    pub(crate) foreign: Option<u32>,
     pub(crate) versions: BTreeMap<u32, String>,
     /// When each revision was begun.
     pub(crate) times: BTreeMap<u32, Time>,
@@ -77,8 +79,10 @@ enum Ended {
     Gone,
     /// The cluster did not answer.
     Lost,
-    /// Nobody knows what came of a write: what is on record and on the cluster has to be read again.
+    /// Nobody knows what came of a write: what is on record and on the cluster has to be read again, after a while.
     Unsure,
+    /// It has to be read again now.
+    Again,
 }
 
 /// Runs until the instance is gone. What a session knows is never more than what is on record and on the cluster, so it
@@ -113,6 +117,7 @@ pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, n
             Ended::Gone => return,
             Ended::Lost => retry = Retry::default(),
             Ended::Unsure => sleep(retry.pause()).await,
+            Ended::Again => {}
         }
     }
 }
@@ -157,6 +162,18 @@ async fn still_there(hub: &Hub, known: Vec<Arc<ExtensionRevision>>) -> Result<Ve
     Ok(found)
 }
 
+/// Refuses to go on where there is a revision that the index has not heard of: what has no revision would be somebody
+/// else's.
+pub(crate) async fn unknown_revision(hub: &Hub, instance: &ExtensionInstance, number: u32) -> Result<()> {
+    let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
+    let revisions: Api<ExtensionRevision> = Api::namespaced(hub.client.clone(), &namespace);
+    let of = ExtensionRevision::name_of(&name, number);
+    match revisions.get_opt(&of).await?.filter(|found| found.spec.instance == name) {
+        Some(_) => Err(Outdated(format!("ExtensionRevision/{of} was not known")).into()),
+        None => Ok(()),
+    }
+}
+
 impl Session {
     /// Begins with what is on record, of which these are the revisions.
     pub(crate) async fn open(
@@ -170,7 +187,13 @@ impl Session {
         // Where there is no namespace, there is nothing in it to ask for.
         let absent = !target.has_namespace(own).await?;
         let found = if absent { BTreeMap::new() } else { target.records(instance.spec.release_name(), own).await? };
-        let records = found.iter().map(|(number, release)| (*number, record::status(release))).collect();
+        let records: BTreeMap<u32, RecordStatus> =
+            found.iter().map(|(number, release)| (*number, record::status(release))).collect();
+        let newest = found.last_key_value();
+        let foreign = newest.filter(|(_, release)| !record::is_ours(release)).map(|(number, _)| *number);
+        if let (true, Some((newest, _))) = (revisions.is_empty(), newest) {
+            unknown_revision(hub, instance, *newest).await?;
+        }
         let mut revisions = revisions.to_vec();
         revisions.sort_by_key(|revision| revision.spec.number);
         let installed = instance.status.as_ref().and_then(|status| status.revision);
@@ -189,6 +212,7 @@ impl Session {
                 revisions: revisions.iter().map(|revision| read_revision(revision, installed)).collect(),
             },
             records,
+            foreign,
             interest: target.interest(),
             unlooked: BTreeSet::new(),
             namespaces: [(own.clone(), !absent)].into(),
@@ -219,7 +243,10 @@ impl Session {
             }
             // By the time it goes on they may have come or gone.
             self.namespaces.clear();
+            let taken = matches!(next, Next::Taken(_));
             let pause = match trouble {
+                // Nobody tells of releases that go.
+                None if taken => Some(retry.pause()),
                 Some(trouble) => {
                     let pause = retry.pause();
                     let why = &trouble.sentence;
@@ -253,6 +280,7 @@ impl Session {
                 None => Some(woken.await),
             };
             match went_on {
+                _ if taken => return Ended::Again,
                 Some(true) if *lost.borrow() => return Ended::Lost,
                 Some(true) => *retry = Retry::default(),
                 Some(false) => return Ended::Gone,
@@ -404,7 +432,7 @@ impl Session {
         deployed.and_then(|revision| self.versions.get(&revision.number))
     }
 
-    /// Another instance that has the same release: the one that has been there longer keeps it.
+    /// Another instance that has the same release: the one that is installed keeps it, or else the older.
     fn rival(&self, instance: &ExtensionInstance) -> Option<String> {
         fn place(instance: &ExtensionInstance) -> [Option<&str>; 4] {
             let spec = &instance.spec;
@@ -412,8 +440,10 @@ impl Session {
             [own, Some(&spec.cluster), Some(&spec.namespace), Some(spec.release_name())]
         }
         let age = |instance: &ExtensionInstance| (instance.metadata.creation_timestamp.clone(), instance.uid());
+        let installed = |other: &ExtensionInstance| other.status.as_ref().is_some_and(|said| said.revision.is_some());
+        let ours = (self.recorded.revisions.is_empty(), age(instance));
         let mut others = self.hub.index.instances.state().into_iter();
-        let rival = others.find(|other| place(other) == place(instance) && age(other) < age(instance));
+        let rival = others.find(|other| place(other) == place(instance) && (!installed(other), age(other)) < ours);
         rival.map(|other| other.name_any())
     }
 
@@ -442,7 +472,8 @@ impl Session {
         self.look(&ids, prepared.as_deref().ok()).await?;
         let by = release(instance);
         let seen = |id: ObjectId| self.target.sightings().seen(&id, &by).map(|seen| (id, seen));
-        let observed = Observed { records: self.records.clone(), objects: ids.into_iter().filter_map(seen).collect() };
+        let objects = ids.into_iter().filter_map(seen).collect();
+        let observed = Observed { records: self.records.clone(), foreign: self.foreign, objects };
         Ok(next(&wanted, &self.recorded, &observed))
     }
 

@@ -10,7 +10,7 @@ use fitout_target::{Disconnected, Target};
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
 
-use crate::session::{Round, Session};
+use crate::session::{Round, Session, owner};
 use crate::{Hub, report};
 
 /// Writes the status of an instance, if there is anything new to say. Says whether that worked.
@@ -138,6 +138,7 @@ fn status(
     });
     let unhealthy = unhealthy.map(|(id, message)| format!("{id}: {message}"));
     let standing = standing(&Situation {
+        release: owner(round.instance),
         removing,
         suspended: round.instance.spec.suspend,
         held_back: session.recorded.revisions.is_empty() && target.facts().nodes.ready == 0,

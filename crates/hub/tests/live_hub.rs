@@ -203,6 +203,33 @@ fn an_instance_that_cannot_be_one_says_so_and_goes_without_harm() -> Result<()> 
 }
 
 #[test]
+fn a_release_that_helm_made_is_not_taken_over() -> Result<()> {
+    let world = World::start()?;
+    let chart = world.hub.bed().dir().join("other");
+    std::fs::create_dir_all(chart.join("templates"))?;
+    std::fs::write(chart.join("Chart.yaml"), "apiVersion: v2\nname: other\nversion: 1.0.0\n")?;
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept}\ndata: {whose: helms}\n";
+    std::fs::write(chart.join("templates/map.yaml"), map)?;
+    let chart = chart.display().to_string();
+    world.target.helm().run(&["install", "thing", &chart, "--namespace=thing", "--create-namespace"])?;
+    world.want(&json!({}))?;
+    let sentence = "release thing is in thing already, at revision 1, and is not this instance's; remove it with `helm \
+                    uninstall thing --namespace thing`, or choose another release name";
+    until("it says so", LIMIT, || {
+        let ready = condition(&world.instance()?, "Ready");
+        if ready["message"] == sentence { Ok(()) } else { Err(anyhow!("{ready}")) }
+    })?;
+    let found = world.config_map("kept")?.ok_or_else(|| anyhow!("it is gone"))?;
+    assert_eq!(found["data"], json!({ "whose": "helms" }));
+    let history = world.target.helm().run(&["history", "thing", "--namespace=thing", "--output=json"])?;
+    let history: Vec<Value> = serde_json::from_str(&history)?;
+    assert_eq!((history.len(), &history[0]["description"]), (1, &json!("Install complete")));
+    // When it is gone, the instance goes on by itself.
+    world.target.helm().run(&["uninstall", "thing", "--namespace=thing"])?;
+    world.ready(1).map(drop)
+}
+
+#[test]
 fn a_cluster_is_followed() -> Result<()> {
     let mut world = World::start()?;
     let path = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/foo";
