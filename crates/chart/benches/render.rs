@@ -24,7 +24,7 @@ const MEMORY: f64 = 1.0 / 3.0;
 const GROWTH: f64 = 2.2;
 const TPL: f64 = 20.0;
 /// How often each is measured in turn with Helm; the best turn counts.
-const TURNS: usize = 5;
+const TURNS: usize = 7;
 
 fn main() -> Result<()> {
     let programs = Programs::get()?;
