@@ -151,24 +151,23 @@ fn a_write_that_was_done_though_the_answer_says_otherwise_leaves_nothing_behind(
     let faults = Faults::start(1)?;
     let _hub = faults.run_hub_with("hub", &PATIENT)?;
     let records = "/api/v1/secrets?labelSelector=owner%3Dhelm";
-    let belie = |part: &'static str| {
-        for proxy in [&faults.proxies[0], &faults.hub_proxy] {
-            let mut once = false;
-            proxy.decide(move |asked| {
-                let now = !once && asked.method == "POST" && asked.path.contains(part);
-                once |= now;
-                if now { Fate::Belie } else { Fate::Pass }
-            });
-        }
+    let belie = |proxy: &fitout_testkit::Proxy, part: &'static str| {
+        let mut once = false;
+        proxy.decide(move |asked| {
+            let now = !once && asked.method == "POST" && asked.path.contains(part);
+            once |= now;
+            if now { Fate::Belie } else { Fate::Pass }
+        });
     };
-    for (name, part) in [("record", "/secrets"), ("revision", "/extensionrevisions")] {
+    let writes = [("record", &faults.proxies[0], "/secrets"), ("revision", &faults.hub_proxy, "/extensionrevisions")];
+    for (name, proxy, part) in writes {
         // One that is wanted gets what it needs all the same.
-        belie(part);
+        belie(proxy, part);
         faults.want_plain(name, 0, 1)?;
         faults.kept_back(LIMIT).ok_or_else(|| anyhow!("{name}: nothing was written"))?;
         faults.until_ready(name, 1, LIMIT)?;
         // One that is not wanted any more by then goes with all that was written.
-        belie(part);
+        belie(proxy, part);
         let goes = format!("{name}-goes");
         faults.want_plain(&goes, 0, 1)?;
         faults.kept_back(LIMIT).ok_or_else(|| anyhow!("{goes}: nothing was written"))?;

@@ -32,7 +32,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the answers to calls are waited for that were under way when contact was lost, once there is contact again. A
 /// write that nobody waits for may be done later than what is then looked at.
-const SETTLE: Duration = Duration::from_secs(1);
+const SETTLE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Session {
     pub(crate) hub: Arc<Hub>,
