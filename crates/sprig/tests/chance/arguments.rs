@@ -97,7 +97,8 @@ impl Chance {
         if !params.contains(&')') && !params.contains(&'V') {
             match self.below(80) {
                 0 => drop(params.pop()),
-                1 => params.push('a'),
+                // Any number at all could be the length of what Go makes.
+                1 => params.push(if name == "seq" { 'c' } else { 'a' }),
                 _ => {}
             }
         }
