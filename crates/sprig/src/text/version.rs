@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use fitout_gotmpl::{Error, Format, Function, Host, Shape, Signature, Text, Type, Unsigned, Value, quote};
 use fitout_range::{Range, Version};
-use memchr::memmem;
 
 use super::TEXT;
 use crate::argument::{nil_dereference, text};
@@ -22,18 +21,27 @@ pub(super) fn add(declare: &mut Declare<'_>) {
     });
 }
 
-/// A range. What is no UTF-8 is none, and is shown as it is.
+/// A range. What is no UTF-8 is none, and is shown as it is: while it is read, characters that nobody has stand for bytes.
 fn range(text: &[u8]) -> Result<Range, Error> {
-    let parsed = Range::parse(&String::from_utf8_lossy(text));
-    match (parsed, str::from_utf8(text)) {
-        (Err(fitout_range::Error::NoRange(_)), Err(wrong)) => {
-            let end =
-                memmem::find(&text[wrong.valid_up_to()..], b"||").map_or(text.len(), |at| wrong.valid_up_to() + at);
-            let begin = memmem::rfind(&text[..end], b"||").map_or(0, |at| at + 2);
-            Err(Error::new(format!("improper constraint: {}", quote(&text[begin..end]))))
-        }
-        (parsed, _) => parsed.map_err(refused),
+    const BYTES: u32 = 0x0010_FE00;
+    let mut readable = String::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        readable.push_str(chunk.valid());
+        readable.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(BYTES + u32::from(*byte))));
     }
+    Range::parse(&readable).map_err(|error| match error {
+        fitout_range::Error::NoRange(said) => {
+            let mut shown = Vec::with_capacity(said.len());
+            for c in said.chars() {
+                match u32::from(c).checked_sub(BYTES).and_then(|byte| u8::try_from(byte).ok()) {
+                    Some(byte) => shown.push(byte),
+                    None => fitout_gotmpl::rune::push(&mut shown, c),
+                }
+            }
+            Error::new(format!("improper constraint: {}", quote(&shown)))
+        }
+        error => refused(error),
+    })
 }
 
 fn parse(value: &Value) -> Result<Version, Error> {
