@@ -1,22 +1,21 @@
 //! RSA keys, which take long to make: as many are looked for at once as there are processors, and whoever asks next gets
 //! what was found meanwhile. How long one takes is chance, so even the first comes sooner.
 
-use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{available_parallelism, spawn};
 
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::RsaKeyPair;
 
 /// Keys of the size that certificates have.
-static KEYS: LazyLock<Keys> = LazyLock::new(Keys::default);
+static KEYS: Keys =
+    Keys { state: Mutex::new(State { spare: Vec::new(), sought: 0, failed: false }), found: Condvar::new() };
 
-#[derive(Default)]
 struct Keys {
     state: Mutex<State>,
     found: Condvar,
 }
 
-#[derive(Default)]
 struct State {
     spare: Vec<RsaKeyPair>,
     /// How many are being looked for.
@@ -26,9 +25,8 @@ struct State {
 
 /// A key of 2048 bits that nobody has yet; none where the machine cannot make any.
 pub(crate) fn rsa() -> Option<RsaKeyPair> {
-    let keys = &*KEYS;
     let most = available_parallelism().map_or(1, usize::from);
-    let mut state = keys.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = KEYS.state.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         if let Some(key) = state.spare.pop() {
             return Some(key);
@@ -38,9 +36,9 @@ pub(crate) fn rsa() -> Option<RsaKeyPair> {
         }
         while state.sought < most {
             state.sought += 1;
-            spawn(|| keys.seek());
+            spawn(|| KEYS.seek());
         }
-        state = keys.found.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state = KEYS.found.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A table by names that are few and not a stranger's to choose at will.
+/// A table by names. Whoever writes templates could choose some that collide, and gains no more by it than by declaring as
+/// many variables: these are looked for one after the other, as in Go.
 pub(crate) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// FNV-1a.

@@ -13,7 +13,7 @@ use kube::{Api, ResourceExt};
 use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
-use crate::session::{Session, owner, unknown_revision};
+use crate::session::{Session, ensure_known, owner};
 use crate::trouble::Outdated;
 
 impl Session {
@@ -32,7 +32,7 @@ impl Session {
             Effect::Release => {
                 // What a revision wrote that nobody knows would stay for ever.
                 let next = self.versions.keys().next_back().map_or(1, |last| last + 1);
-                unknown_revision(&self.hub, instance, next).await?;
+                ensure_known(&self.hub, instance, next).await?;
                 self.hold(instance, false).await
             }
             Effect::WriteRevision { number, action } => {

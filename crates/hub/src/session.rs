@@ -13,7 +13,7 @@ use fitout_change::{
 use fitout_model::{Digest, Gvk, ObjectId, Package};
 use fitout_plan::{Prepared, Request, Unprepared, kept, prepare};
 use fitout_release::Release;
-use fitout_target::{Interest, Owner, Target};
+use fitout_target::{Contact, Interest, Owner, Target};
 use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Api, ResourceExt};
@@ -33,6 +33,9 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long the answers to calls are waited for that were under way when contact was lost, once there is contact again. A
 /// write that nobody waits for may be done later than what is then looked at.
 const SETTLE: Duration = Duration::from_millis(300);
+
+/// After which time at most a release that is somebody else's is looked for again.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
 
 pub(crate) struct Session {
     pub(crate) hub: Arc<Hub>,
@@ -101,14 +104,7 @@ pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, n
                         let span = Progress::new(hub.measures.clone(), &instance).span();
                         status::lost(&hub, &instance, &reason).instrument(span).await;
                     }
-                    let settled = async {
-                        target.contact().until_restored().await;
-                        sleep(SETTLE).await;
-                    };
-                    tokio::select! {
-                        _ = session => target.contact().until_restored().await,
-                        () = settled => {}
-                    }
+                    settle(target.contact(), session).await;
                     Ended::Lost
                 }
             }
@@ -119,6 +115,18 @@ pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, n
             Ended::Unsure => sleep(retry.pause()).await,
             Ended::Again => {}
         }
+    }
+}
+
+/// Waits until there is contact again and the session has ended, or has had time for it.
+async fn settle(contact: &Contact, session: impl Future<Output = Ended>) {
+    let late = async {
+        contact.until_restored().await;
+        sleep(SETTLE).await;
+    };
+    tokio::select! {
+        _ = session => contact.until_restored().await,
+        () = late => {}
     }
 }
 
@@ -164,7 +172,7 @@ async fn still_there(hub: &Hub, known: Vec<Arc<ExtensionRevision>>) -> Result<Ve
 
 /// Refuses to go on where there is a revision that the index has not heard of: what has no revision would be somebody
 /// else's.
-pub(crate) async fn unknown_revision(hub: &Hub, instance: &ExtensionInstance, number: u32) -> Result<()> {
+pub(crate) async fn ensure_known(hub: &Hub, instance: &ExtensionInstance, number: u32) -> Result<()> {
     let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
     let revisions: Api<ExtensionRevision> = Api::namespaced(hub.client.clone(), &namespace);
     let of = ExtensionRevision::name_of(&name, number);
@@ -192,7 +200,7 @@ impl Session {
         let newest = found.last_key_value();
         let foreign = newest.filter(|(_, release)| !record::is_ours(release)).map(|(number, _)| *number);
         if let (true, Some((newest, _))) = (revisions.is_empty(), newest) {
-            unknown_revision(hub, instance, *newest).await?;
+            ensure_known(hub, instance, *newest).await?;
         }
         let mut revisions = revisions.to_vec();
         revisions.sort_by_key(|revision| revision.spec.number);
@@ -246,7 +254,7 @@ impl Session {
             let taken = matches!(next, Next::Taken(_));
             let pause = match trouble {
                 // Nobody tells of releases that go.
-                None if taken => Some(retry.pause()),
+                None if taken => Some(retry.pause().min(LOOK_AGAIN)),
                 Some(trouble) => {
                     let pause = retry.pause();
                     let why = &trouble.sentence;
