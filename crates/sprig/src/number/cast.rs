@@ -55,11 +55,14 @@ pub(crate) fn float(text: &str) -> Option<f64> {
     }
 }
 
-/// Without the zeros after a point, if there is nothing else after it.
+/// Without the zeros after a point. As in the library, there may be more points after these zeros.
 fn without_zeros(text: &str) -> &str {
-    match text.trim_end_matches('0').strip_suffix('.') {
-        Some(whole) if !text.ends_with('.') => whole,
-        _ => text,
+    let end = text.trim_end_matches(['0', '.']).len();
+    let tail = &text.as_bytes()[end..];
+    let last_zero = tail.iter().rposition(|&byte| byte == b'0').unwrap_or(0);
+    match tail[..last_zero].iter().rposition(|&byte| byte == b'.') {
+        Some(point) => &text[..end + point],
+        None => text,
     }
 }
 
