@@ -62,10 +62,22 @@ pub struct ExtensionRevisionSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::digest())]
     pub values_digest: Option<String>,
+    /// The digest of all that went into it: as long as that stays the same, nothing is rendered again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128), transform = rules::digest())]
+    pub input_digest: Option<String>,
+    /// The digest of the packaged chart, where it came from a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128), transform = rules::digest())]
+    pub chart_digest: Option<String>,
     /// Every object that was to be on the cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4096))]
     pub inventory: Vec<ObjectName>,
+    /// Every object that was to run there at some moment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1024))]
+    pub hooks: Vec<ObjectName>,
 }
 
 /// Compared as numbers: the API server cannot bound what it costs to make a text of one.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fitout_model::ObjectId;
 use fitout_plan::Artifact;
 
-use crate::{Effect, Next, Observed, RecordStatus, Recorded, Revision, Seen, State, Wanted, next};
+use crate::{Effect, Next, Observed, RecordStatus, Recorded, Revision, Run, Seen, State, Wanted, next};
 
 /// What is going to be done, and how it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,12 +40,13 @@ pub fn foresee(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> For
     let (mut recorded, mut observed) = (recorded.clone(), observed.clone());
     let mut rounds = Vec::new();
     // A change has a round for each phase and a few around them; an uninstall also one for each record and revision.
-    let most = 32 + 2 * (recorded.revisions.len() + observed.records.len());
+    let hooks = wanted.artifact.as_ref().map_or(0, |artifact| artifact.hooks.len());
+    let most = 32 + 2 * (recorded.revisions.len() + observed.records.len()) + 8 * hooks;
     for _ in 0..2 * most {
         match next(wanted, &recorded, &observed) {
             Next::Do(effects) => {
                 for effect in &effects {
-                    note(effect, wanted.artifact.as_ref(), &mut recorded, &mut observed.records);
+                    note(effect, wanted.artifact.as_ref(), &mut recorded, &mut observed.records, &mut observed.runs);
                     touch(effect, wanted.artifact.as_ref(), &mut observed.objects);
                 }
                 rounds.push(effects);
@@ -53,10 +54,21 @@ pub fn foresee(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> For
             Next::Await(ids) => ids.iter().for_each(|id| happen(id, &mut observed.objects)),
             Next::Blocked { object, owner } => return Foreseen { rounds, end: End::Blocked { object, owner } },
             Next::Taken(newest) => return Foreseen { rounds, end: End::Taken(newest) },
+            // What has failed may not fail again: that is another attempt.
+            Next::Failed { .. } => return foresee_again(wanted, &recorded, &observed, rounds),
             Next::Done => return Foreseen { rounds, end: End::Done },
         }
     }
     Foreseen { rounds, end: End::Open }
+}
+
+fn foresee_again(wanted: &Wanted, recorded: &Recorded, observed: &Observed, mut rounds: Vec<Vec<Effect>>) -> Foreseen {
+    if wanted.retry {
+        return Foreseen { rounds, end: End::Open };
+    }
+    let foreseen = foresee(&Wanted { retry: true, ..wanted.clone() }, recorded, observed);
+    rounds.extend(foreseen.rounds);
+    Foreseen { rounds, end: foreseen.end }
 }
 
 /// Takes note of what is on record once an effect has been carried out.
@@ -65,6 +77,7 @@ pub fn note(
     artifact: Option<&Artifact>,
     recorded: &mut Recorded,
     records: &mut BTreeMap<u32, RecordStatus>,
+    runs: &mut BTreeMap<usize, Run>,
 ) {
     let revisions = &mut recorded.revisions;
     match effect {
@@ -74,23 +87,34 @@ pub fn note(
             number: *number,
             action: *action,
             artifact: artifact.digest.clone(),
-            inventory: artifact.objects.iter().map(|planned| planned.id.clone()).collect(),
+            inventory: artifact.inventory(),
+            hooks: artifact.hooks.iter().map(|hook| hook.id.clone()).collect(),
             outcome: None,
         })),
         Effect::FinishRevision(number) => recorded.finish(*number),
         Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
-        Effect::WriteRecord { number, status } => drop(records.insert(*number, *status)),
+        Effect::WriteRecord { number, status } => {
+            // A new record tells of no run yet.
+            if records.insert(*number, *status).is_none() {
+                runs.clear();
+            }
+        }
+        Effect::WriteRun { hook, run, .. } => drop(runs.insert(*hook, run.clone())),
         Effect::RemoveRecord(number) => drop(records.remove(number)),
-        Effect::Apply(_) | Effect::Delete(_) => {}
+        Effect::Run(_) | Effect::Apply(_) | Effect::Delete(_) => {}
     }
 }
 
 fn touch(effect: &Effect, artifact: Option<&Artifact>, objects: &mut BTreeMap<ObjectId, Seen>) {
     match effect {
         Effect::Apply(id) => {
-            let planned = artifact.into_iter().flat_map(|artifact| &artifact.objects).find(|planned| planned.id == *id);
-            let seen = planned.map(|planned| Seen { state: State::Applied(planned.digest.clone()), healthy: false });
+            let planned = artifact.and_then(|artifact| artifact.planned(id));
+            let seen = planned.map(|planned| Seen::fresh(State::Applied(planned.digest.clone())));
             objects.extend(seen.map(|seen| (id.clone(), seen)));
+        }
+        Effect::Run(hook) => {
+            let hook = artifact.and_then(|artifact| artifact.hooks.get(*hook));
+            objects.extend(hook.map(|hook| (hook.id.clone(), Seen::fresh(State::Changed))));
         }
         Effect::Delete(id) => {
             if let Some(seen) = objects.get_mut(id) {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use fitout_model::ObjectId;
 use fitout_plan::{Artifact, Gate, Phase, Planned};
+use fitout_release::HookEvent;
 
-use crate::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, State, Wanted};
+use crate::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, State, Wanted, hooks};
 
 pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Next {
     // What we wrote is ours even where the hub has lost its revisions.
@@ -13,9 +14,10 @@ pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, ob
         return Next::Taken(newest);
     }
     // Before anything is written: what is not ours is not ours to touch.
-    for planned in &artifact.objects {
-        if let Some(State::Foreign(owner)) = observed.objects.get(&planned.id).map(|seen| &seen.state) {
-            return Next::Blocked { object: planned.id.clone(), owner: owner.clone() };
+    let hooks = artifact.hooks.iter().map(|hook| &hook.id);
+    for id in artifact.objects.iter().map(|planned| &planned.id).chain(hooks) {
+        if let Some(State::Foreign(owner)) = observed.objects.get(id).map(|seen| &seen.state) {
+            return Next::Blocked { object: id.clone(), owner: owner.clone() };
         }
     }
     match recorded.revisions.last() {
@@ -50,69 +52,117 @@ fn towards(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Rec
         };
         return Next::Do(vec![Effect::WriteRecord { number, status }]);
     }
-    if let Some(next) = phases(artifact, last.outcome.is_some(), observed) {
-        return next;
+    let deployed = last.outcome.is_some();
+    let (before, after) = events(last.action);
+    let hooks =
+        |event| if deployed { None } else { hooks::next(&artifact.hooks, &event, number, wanted.retry, observed) };
+    let unfinished = definitions(artifact, last, observed)
+        .or_else(|| hooks(before))
+        .or_else(|| phases(artifact, deployed, observed))
+        .or_else(|| some(prune(artifact, recorded, observed)))
+        .or_else(|| hooks(after))
+        .or_else(|| some(finish(last, recorded, observed)))
+        .or_else(|| some(forget(wanted, recorded, observed)));
+    unfinished.unwrap_or(Next::Done)
+}
+
+fn some(effects: Vec<Effect>) -> Option<Next> {
+    (!effects.is_empty()).then_some(Next::Do(effects))
+}
+
+/// The moments before and after the objects of a revision are applied.
+fn events(action: Action) -> (HookEvent, HookEvent) {
+    match action {
+        Action::Install => (HookEvent::PreInstall, HookEvent::PostInstall),
+        Action::Upgrade => (HookEvent::PreUpgrade, HookEvent::PostUpgrade),
+        Action::Rollback => (HookEvent::PreRollback, HookEvent::PostRollback),
     }
-    for step in
-        [prune(artifact, recorded, observed), finish(last, recorded, observed), forget(wanted, recorded, observed)]
-    {
-        if !step.is_empty() {
-            return Next::Do(step);
-        }
+}
+
+/// Definitions of custom resources that belong to no release come first, and are not taken back by a rollback. Those that
+/// another release has are its own.
+fn definitions(artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
+    if last.outcome.is_some() || last.action == Action::Rollback {
+        return None;
     }
-    Next::Done
+    let foreign = |planned: &&Planned| {
+        matches!(observed.objects.get(&planned.id).map(|seen| &seen.state), Some(State::Foreign(_)))
+    };
+    let own: Vec<&Planned> = artifact.crds.iter().filter(|planned| !foreign(planned)).collect();
+    let due: Vec<&Planned> = own.iter().copied().filter(|planned| is_due(planned, observed)).collect();
+    if !due.is_empty() {
+        return some(due.into_iter().map(|planned| Effect::Apply(planned.id.clone())).collect());
+    }
+    let ill: Vec<&Planned> = own.into_iter().filter(|planned| is_ill(planned, observed)).collect();
+    (!ill.is_empty()).then(|| Next::Await(ids(&ill)))
+}
+
+fn is_due(planned: &Planned, observed: &Observed) -> bool {
+    match observed.objects.get(&planned.id).map(|seen| &seen.state) {
+        Some(State::Applied(digest)) => *digest != planned.digest,
+        _ => true,
+    }
+}
+
+fn is_ill(planned: &Planned, observed: &Observed) -> bool {
+    !observed.objects.get(&planned.id).is_some_and(|seen| seen.healthy)
+}
+
+fn ids(planned: &[&Planned]) -> Vec<ObjectId> {
+    planned.iter().map(|planned| planned.id.clone()).collect()
 }
 
 /// Applies what is not yet as planned, phase by phase. Once a revision is deployed, an object that somebody changed is
 /// mended by itself, whatever its phase: all that it needs is there.
 fn phases(artifact: &Artifact, deployed: bool, observed: &Observed) -> Option<Next> {
-    let hooks = artifact.objects.iter().any(|planned| planned.phase == Phase::Hooks);
-    let due = |planned: &&Planned| match observed.objects.get(&planned.id).map(|seen| &seen.state) {
-        Some(State::Applied(digest)) => *digest != planned.digest,
-        _ => true,
-    };
-    // What is on its way out has to be gone before it can be made again.
-    let going =
-        |planned: &&Planned| observed.objects.get(&planned.id).is_some_and(|seen| seen.state == State::Terminating);
-    let ids = |list: Vec<&Planned>| list.into_iter().map(|planned| planned.id.clone()).collect::<Vec<_>>();
-    let groups: Vec<Vec<&Planned>> = if deployed {
-        vec![artifact.objects.iter().collect()]
-    } else {
-        let of = |phase| artifact.objects.iter().filter(move |planned| planned.phase == phase).collect();
-        Phase::ALL.into_iter().map(of).collect()
-    };
-    for group in groups {
-        let due: Vec<&Planned> = group.iter().copied().filter(due).collect();
-        let (going, due): (Vec<&Planned>, Vec<&Planned>) = due.into_iter().partition(going);
-        if !due.is_empty() {
-            return Some(Next::Do(ids(due).into_iter().map(Effect::Apply).collect()));
+    if deployed {
+        let all: Vec<&Planned> = artifact.objects.iter().collect();
+        return written(&all, observed);
+    }
+    let called = artifact.objects.iter().any(|planned| planned.phase == Phase::Hooks);
+    let of = |phase| artifact.objects.iter().filter(move |planned| planned.phase == phase).collect::<Vec<_>>();
+    for phase in Phase::ALL {
+        let group = of(phase);
+        if let Some(next) = written(&group, observed) {
+            return Some(next);
         }
-        if !going.is_empty() {
-            return Some(Next::Await(ids(going)));
-        }
-        let waits = |planned: &&&Planned| !deployed && planned.phase.gate(hooks) == Gate::Healthy;
-        let ill = |planned: &&Planned| !observed.objects.get(&planned.id).is_some_and(|seen| seen.healthy);
-        let ill: Vec<&Planned> = group.iter().filter(waits).copied().filter(ill).collect();
-        if !ill.is_empty() {
-            return Some(Next::Await(ids(ill)));
+        let ill: Vec<&Planned> = group.into_iter().filter(|planned| is_ill(planned, observed)).collect();
+        if phase.gate(called) == Gate::Healthy && !ill.is_empty() {
+            // What runs may wait for what nobody has to be asked about: a certificate that is ordered, say.
+            let free: Vec<&Planned> = of(Phase::Rest).into_iter().filter(|planned| !planned.guarded).collect();
+            let meanwhile = if phase == Phase::Workloads { written(&free, observed) } else { None };
+            return meanwhile.or_else(|| Some(Next::Await(ids(&ill))));
         }
     }
     None
 }
 
+/// Applies those that are not as planned; none once all of them are.
+fn written(group: &[&Planned], observed: &Observed) -> Option<Next> {
+    // What is on its way out has to be gone before it can be made again.
+    let is_going =
+        |planned: &&Planned| observed.objects.get(&planned.id).is_some_and(|seen| seen.state == State::Terminating);
+    let due = group.iter().copied().filter(|planned| is_due(planned, observed));
+    let (going, due): (Vec<&Planned>, Vec<&Planned>) = due.partition(is_going);
+    some(ids(&due).into_iter().map(Effect::Apply).collect())
+        .or_else(|| (!going.is_empty()).then(|| Next::Await(ids(&going))))
+}
+
 /// Deletes what an earlier revision installed and this one does not: only what was on record, and is still ours.
 fn prune(artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Vec<Effect> {
     let kept: BTreeSet<&ObjectId> = artifact.objects.iter().map(|planned| &planned.id).collect();
+    let hook = |id: &ObjectId| artifact.hooks.iter().any(|hook| hook.id == *id);
     let earlier = recorded.revisions.iter().flat_map(|revision| &revision.inventory);
-    let gone: BTreeSet<&ObjectId> = earlier.filter(|id| !kept.contains(id) && ours(id, observed)).collect();
+    let gone: BTreeSet<&ObjectId> =
+        earlier.filter(|id| !kept.contains(id) && !hook(id) && ours(id, observed)).collect();
     // A definition of custom resources takes every resource with it: that is never a side effect.
     let gone = gone.into_iter().filter(|id| id.gvk.kind != "CustomResourceDefinition");
     gone.map(|id| Effect::Delete(id.clone())).collect()
 }
 
 fn ours(id: &ObjectId, observed: &Observed) -> bool {
-    let state = observed.objects.get(id).map(|seen| &seen.state);
-    matches!(state, Some(State::Applied(_) | State::Changed))
+    let seen = observed.objects.get(id).filter(|seen| !seen.keep);
+    matches!(seen.map(|seen| &seen.state), Some(State::Applied(_) | State::Changed))
 }
 
 /// The record first, then the revision: a crash between the two leaves a revision under way, whose record is then

@@ -1,8 +1,9 @@
 //! Which effect comes next.
 
 use fitout_model::ObjectId;
+use fitout_release::HookEvent;
 
-use crate::{Action, Observed, RecordStatus, Recorded, Wanted, install, uninstall};
+use crate::{Action, Observed, RecordStatus, Recorded, Run, Wanted, install, uninstall};
 
 /// One write. Each can be done again without harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,17 @@ pub enum Effect {
     },
     /// Removes a release record from the target.
     RemoveRecord(u32),
+    /// Says in the newest release record how a hook of the wanted artifact goes.
+    WriteRun {
+        /// The revision whose record it is.
+        number: u32,
+        /// The hook's place in the artifact.
+        hook: usize,
+        /// How it goes.
+        run: Run,
+    },
+    /// Makes the object of a hook of the wanted artifact.
+    Run(usize),
     /// Applies an object of the wanted artifact.
     Apply(ObjectId),
     /// Deletes an object that is ours.
@@ -53,6 +65,13 @@ pub enum Next {
     },
     /// Nothing until a person decides: there is a release of this name, and it is not ours. This is its newest revision.
     Taken(u32),
+    /// Nothing until somebody wants it tried again: this hook has failed.
+    Failed {
+        /// Its object.
+        object: ObjectId,
+        /// What it ran for.
+        event: HookEvent,
+    },
     /// Nothing: it is as it is wanted.
     Done,
 }
@@ -60,7 +79,7 @@ pub enum Next {
 /// Decides what is to be done now for an instance.
 pub fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Next {
     if !wanted.present {
-        return uninstall::next(recorded, observed);
+        return uninstall::next(wanted, recorded, observed);
     }
     if !recorded.held {
         return Next::Do(vec![Effect::Hold]);

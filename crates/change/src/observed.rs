@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::Artifact;
+use fitout_release::HookEvent;
 
 /// What a person wants of an instance.
 #[derive(Clone, Debug)]
@@ -12,8 +13,11 @@ pub struct Wanted {
     pub present: bool,
     /// Watch and report, write nothing.
     pub suspended: bool,
-    /// What is to be installed; none where it could not be worked out, and then everything stays as it is.
+    /// What is to be installed; none where it could not be worked out, and then everything stays as it is. Where nothing is
+    /// wanted any more: what is installed, for what has to run when it goes.
     pub artifact: Option<Artifact>,
+    /// What has failed is tried again.
+    pub retry: bool,
     /// How many revisions are kept beside the one that is deployed.
     pub history: usize,
 }
@@ -48,6 +52,8 @@ pub struct Revision {
     pub artifact: Digest,
     /// All it may have written to the target.
     pub inventory: Vec<ObjectId>,
+    /// What it may have run there.
+    pub hooks: Vec<ObjectId>,
     /// What came of it; none while it is under way.
     pub outcome: Option<Outcome>,
 }
@@ -92,8 +98,30 @@ pub struct Observed {
     pub records: BTreeMap<u32, RecordStatus>,
     /// The newest of them, where it is somebody else's.
     pub foreign: Option<u32>,
+    /// How the hooks of the newest revision went, by their place in its artifact.
+    pub runs: BTreeMap<usize, Run>,
     /// The objects that exist, of those that any revision names.
     pub objects: BTreeMap<ObjectId, Seen>,
+}
+
+/// The last run of a hook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// What it ran for.
+    pub event: HookEvent,
+    /// How far it has come.
+    pub phase: RunPhase,
+}
+
+/// How far a hook has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunPhase {
+    /// It is about to be made, or was.
+    Running,
+    /// It did what it was to do.
+    Succeeded,
+    /// It did not.
+    Failed,
 }
 
 /// An object on the target.
@@ -103,6 +131,17 @@ pub struct Seen {
     pub state: State,
     /// Whether it is as healthy as it gets.
     pub healthy: bool,
+    /// Whether it never will be by itself.
+    pub failed: bool,
+    /// Whether it stays when its release goes.
+    pub keep: bool,
+}
+
+impl Seen {
+    /// An object that was just written.
+    pub fn fresh(state: State) -> Self {
+        Self { state, healthy: false, failed: false, keep: false }
+    }
 }
 
 /// Whose an object is, and what it holds.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fitout_model::{Digest, Gvk, ObjectId, coalesce};
 use fitout_plan::{Act, Change, Difference, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, Write, diff, holds};
-use fitout_release::secret_name;
+use fitout_release::{HookEvent, secret_name};
 use serde_json::{Value, json};
 
 use crate::standing::{not_ours, taken};
@@ -134,10 +134,10 @@ fn waits(question: &Question) -> Option<String> {
 /// Definitions of custom resources stay, and with them all that was made of them: a person should know.
 fn stay(question: &Question, writes: &[Write]) -> Vec<String> {
     let kept = |id: &&ObjectId| {
-        let wanted = question.wanted.artifact.iter().flat_map(|artifact| &artifact.objects);
+        let wanted = question.wanted.artifact.as_ref().filter(|_| question.wanted.present);
         id.gvk.kind == "CustomResourceDefinition"
             && question.observed.objects.contains_key(id)
-            && !wanted.into_iter().any(|planned| planned.id == **id)
+            && wanted.and_then(|artifact| artifact.planned(id)).is_none()
     };
     let recorded = question.recorded.revisions.iter().flat_map(|revision| &revision.inventory).filter(kept);
     let ids: std::collections::BTreeSet<&ObjectId> = recorded.filter(|_| !writes.is_empty()).collect();
@@ -168,10 +168,13 @@ fn writes(question: &Question, foreseen: &Foreseen) -> Vec<Write> {
                     let note = Some(format!("Helm's record of revision {number}"));
                     all.push(Write { note, ..Write::new(Act::Delete, &record_id(*release, *number), stage) });
                 }
+                Effect::Run(hook) => all.extend(run(question, *hook, stage)),
                 Effect::Apply(id) => all.push(apply(question, id, stage)),
                 Effect::Delete(id) => all.push(Write::new(Act::Delete, id, stage)),
                 // What is on record on the hub is not the target's.
-                Effect::Hold
+                // That a hook has run is told with the hook.
+                Effect::WriteRun { .. }
+                | Effect::Hold
                 | Effect::Release
                 | Effect::WriteRevision { .. }
                 | Effect::FinishRevision(_)
@@ -183,7 +186,7 @@ fn writes(question: &Question, foreseen: &Foreseen) -> Vec<Write> {
 }
 
 fn apply(question: &Question, id: &ObjectId, stage: usize) -> Write {
-    let wanted = question.prepared.ok().and_then(|prepared| prepared.objects.get(id)).unwrap_or(&Value::Null);
+    let wanted = question.prepared.ok().and_then(|prepared| prepared.object(id)).unwrap_or(&Value::Null);
     let found = question.found.get(id);
     let going = question.observed.objects.get(id).is_some_and(|seen| seen.state == State::Terminating);
     let live = found.and_then(|found| found.live.as_ref()).filter(|_| !going);
@@ -205,6 +208,16 @@ fn apply(question: &Question, id: &ObjectId, stage: usize) -> Write {
     let refused =
         refused.map(|said| if secret { "it does not say why here: that may be a secret".to_owned() } else { said });
     Write { changes, refused, ..Write::new(act, id, stage) }
+}
+
+/// What a hook makes, with the moment it is made at.
+fn run(question: &Question, hook: usize, stage: usize) -> Option<Write> {
+    let planned = question.wanted.artifact.as_ref()?.hooks.get(hook)?;
+    let object = question.prepared.ok().and_then(|prepared| prepared.content.hooks.get(hook)).map(|kept| &kept.object);
+    let changes = diff(&Value::Null, object.unwrap_or(&Value::Null), question.mask);
+    let events: Vec<&str> = planned.events.iter().map(HookEvent::as_str).collect();
+    let note = Some(format!("it runs at {}", events.join(", ")));
+    Some(Write { changes, note, ..Write::new(Act::Create, &planned.id, stage) })
 }
 
 fn word(status: RecordStatus) -> &'static str {

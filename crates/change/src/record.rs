@@ -1,42 +1,95 @@
 //! The release record of a revision, as Helm would have written it.
 
+use std::collections::BTreeMap;
+
 use fitout_plan::{Owner, Prepared};
-use fitout_release::{ApplyMethod, Chart, Metadata, Release, Status};
-use serde_json::{Map, Value};
+use fitout_release::{ApplyMethod, Chart, Hook, HookPhase, HookRun, Metadata, Release, Status};
+use serde_json::Map;
 use time::OffsetDateTime;
 
-use crate::RecordStatus;
+use crate::{RecordStatus, Run, RunPhase};
+
+/// What of an earlier record goes on in a new one.
+#[derive(Clone, Debug, Default)]
+pub struct Earlier {
+    /// When the first revision was installed.
+    pub first_deployed: Option<OffsetDateTime>,
+    /// The chart of what is installed again.
+    pub chart: Option<Chart>,
+    /// The values of what is installed again.
+    pub config: Option<Map<String, serde_json::Value>>,
+}
 
 /// The record of a revision of what is prepared.
-pub fn release(extension: &str, owner: Owner, prepared: &Prepared, revision: u32, now: OffsetDateTime) -> Release {
-    let metadata = Metadata {
-        name: extension.to_owned(),
-        version: prepared.version.clone(),
-        app_version: prepared.app_version.clone(),
-        api_version: "v2".to_owned(),
-        ..Metadata::default()
+pub fn release(
+    extension: &str,
+    owner: Owner,
+    prepared: &Prepared,
+    revision: u32,
+    earlier: Earlier,
+    now: OffsetDateTime,
+) -> Release {
+    let made = || {
+        let chosen = prepared.chosen.as_ref()?;
+        fitout_engines::recorded_chart(&chosen.package.definition, chosen.files())
     };
+    let described = || {
+        let metadata = Metadata {
+            name: extension.to_owned(),
+            version: prepared.version.clone(),
+            app_version: prepared.app_version.clone(),
+            api_version: "v2".to_owned(),
+            ..Metadata::default()
+        };
+        Chart::new(metadata, Map::new())
+    };
+    let config = || prepared.values.as_object().cloned().unwrap_or_default();
     let mut release = Release {
         name: owner.name.to_owned(),
         namespace: owner.namespace.to_owned(),
         revision: revision.into(),
-        chart: Some(Chart::new(metadata, Map::new())),
-        config: prepared.values.as_object().cloned().unwrap_or_default(),
-        manifest: manifest(prepared),
+        chart: Some(earlier.chart.or_else(made).unwrap_or_else(described)),
+        config: earlier.config.unwrap_or_else(config),
+        manifest: prepared.content.manifest(),
+        hooks: prepared.content.hooks.iter().map(|kept| kept.hook.clone()).collect(),
         apply_method: Some(ApplyMethod::ServerSide),
         ..Release::default()
     };
-    release.info.first_deployed = Some(now);
+    release.info.first_deployed = earlier.first_deployed.or(Some(now));
     release.info.last_deployed = Some(now);
+    release.info.notes.clone_from(&prepared.content.notes);
+    release.info.rollback_revision = prepared.artifact.rolls_back_to.map(Into::into);
     release
 }
 
-fn manifest(prepared: &Prepared) -> String {
-    // In the order in which they are applied, which the content keeps.
-    let objects: Vec<Value> = serde_json::from_str(&prepared.content).unwrap_or_default();
-    let documents: Vec<String> =
-        objects.iter().map(|object| format!("---\n{}", fitout_goyaml::to_yaml(object))).collect();
-    documents.concat()
+/// Where a record says for which event a hook has run: Helm only says how it went.
+const EVENT: &str = "event";
+
+/// Says in a record how a hook goes.
+pub fn set_run(release: &mut Release, hook: usize, run: &Run, now: OffsetDateTime) {
+    let Some(hook) = release.hooks.get_mut(hook) else { return };
+    let started_at = hook.last_run.started_at.filter(|_| run.phase != RunPhase::Running).or(Some(now));
+    let (phase, completed_at) = match run.phase {
+        RunPhase::Running => (HookPhase::Running, None),
+        RunPhase::Succeeded => (HookPhase::Succeeded, Some(now)),
+        RunPhase::Failed => (HookPhase::Failed, Some(now)),
+    };
+    hook.last_run = HookRun { started_at, completed_at, phase };
+    hook.rest.insert(EVENT.to_owned(), run.event.as_str().into());
+}
+
+/// How the hooks of a record went, as far as we ran them.
+pub fn runs(release: &Release) -> BTreeMap<usize, Run> {
+    let run = |hook: &Hook| {
+        let event = hook.rest.get(EVENT)?.as_str()?.to_owned().into();
+        let phase = match hook.last_run.phase {
+            HookPhase::Succeeded => RunPhase::Succeeded,
+            HookPhase::Failed => RunPhase::Failed,
+            _ => RunPhase::Running,
+        };
+        Some(Run { event, phase })
+    };
+    release.hooks.iter().enumerate().filter_map(|(place, hook)| Some((place, run(hook)?))).collect()
 }
 
 /// What tells our records from those of Helm.
@@ -83,9 +136,10 @@ mod tests {
 
     #[test]
     fn a_record_goes_to_every_status_and_tells_it_back() {
-        let prepared = kept(r#"[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]"#.to_owned(), None);
+        let content = r#"{"objects":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]}"#;
+        let prepared = kept(content, None).unwrap();
         let owner = Owner { name: "web", namespace: "shop" };
-        let mut record = release("web", owner, &prepared, 3, OffsetDateTime::UNIX_EPOCH);
+        let mut record = release("web", owner, &prepared, 3, Earlier::default(), OffsetDateTime::UNIX_EPOCH);
         assert!(!is_ours(&record));
         assert_eq!((record.revision, record.namespace.as_str()), (3, "shop"));
         assert_eq!(record.manifest, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");

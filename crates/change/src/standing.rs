@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use fitout_model::ObjectId;
 use fitout_plan::{Owner, Phase, Unprepared, phase};
+use fitout_release::HookEvent;
 
 use crate::{Effect, Next, RecordStatus};
 
@@ -73,6 +74,7 @@ pub fn standing(now: &Situation) -> Standing {
     match now.next {
         Next::Blocked { object, owner } => Standing::Blocked(not_ours(object, owner.as_deref())),
         Next::Taken(newest) => Standing::Blocked(taken(now.release, *newest)),
+        Next::Failed { object, event } => Standing::Failed(failed_hook(object, event)),
         Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
         Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
@@ -94,6 +96,16 @@ pub(crate) fn taken(release: Owner, newest: u32) -> String {
         "release {name} is in {namespace} already, at revision {newest}, and is not this instance's; remove it with \
          `helm uninstall {name} --namespace {namespace}`, or choose another release name"
     )
+}
+
+/// What to do about a hook that failed.
+pub fn failed_hook(object: &ObjectId, event: &HookEvent) -> String {
+    format!("{event} hook {object} failed; it is tried again")
+}
+
+/// The place of a moment among the steps: with what comes before them all, or after.
+fn at_hook(event: &HookEvent, last: usize) -> usize {
+    if event.as_str().starts_with("pre-") { 0 } else { last }
 }
 
 /// One of the steps that a change goes through.
@@ -118,7 +130,7 @@ pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step
     let last = phases.len() + 1;
     let at = |id: &ObjectId| phases.iter().position(|&found| found == phase(&id.gvk)).map_or(last, |place| place + 1);
     let (place, name, object) = match next {
-        Next::Done | Next::Blocked { .. } | Next::Taken(_) => return None,
+        Next::Done | Next::Blocked { .. } | Next::Taken(_) | Next::Failed { .. } => return None,
         Next::Await(ids) => {
             let id = ids.first()?;
             let gone = if removing { " to be gone" } else { "" };
@@ -126,6 +138,8 @@ pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step
         }
         Next::Do(effects) => match effects.first()? {
             Effect::Apply(id) => (at(id), format!("apply {}", words(phase(&id.gvk))), Some(id)),
+            Effect::WriteRun { run, .. } => (at_hook(&run.event, last), format!("run {} hooks", run.event), None),
+            Effect::Run(_) => (0, "run hooks".to_owned(), None),
             Effect::Delete(id) if removing => (at(id), format!("remove {}", words(phase(&id.gvk))), Some(id)),
             Effect::Delete(id) => (last, "remove what is no longer part of it".to_owned(), Some(id)),
             Effect::Hold

@@ -4,28 +4,31 @@ use std::collections::BTreeSet;
 
 use fitout_model::ObjectId;
 use fitout_plan::{Phase, phase};
+use fitout_release::HookEvent;
 
-use crate::{Effect, Next, Observed, RecordStatus, Recorded, State};
+use crate::{Effect, Next, Observed, RecordStatus, Recorded, State, Wanted, hooks};
 
-pub(crate) fn next(recorded: &Recorded, observed: &Observed) -> Next {
-    if let Some(last) = recorded.revisions.last()
-        && observed.records.get(&last.number).is_some_and(|&status| status != RecordStatus::Uninstalling)
+pub(crate) fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Next {
+    let last = recorded.revisions.last();
+    if let Some(last) = last
+        && observed.records.get(&last.number).is_some_and(|&status| !is_leaving(status, observed))
     {
         return Next::Do(vec![Effect::WriteRecord { number: last.number, status: RecordStatus::Uninstalling }]);
     }
+    // Hooks need a record that says how they went: without one, everything has been done.
+    let hooks = |event| {
+        let artifact = wanted.artifact.as_ref()?;
+        let number = last.filter(|last| observed.records.contains_key(&last.number))?.number;
+        hooks::next(&artifact.hooks, &event, number, wanted.retry, observed)
+    };
     let inventory: BTreeSet<&ObjectId> = recorded.revisions.iter().flat_map(|revision| &revision.inventory).collect();
-    for of in Phase::ALL.into_iter().rev() {
-        let left: Vec<&ObjectId> =
-            inventory.iter().copied().filter(|id| phase(&id.gvk) == of && goes(id, observed)).collect();
-        let terminating =
-            |id: &&ObjectId| observed.objects.get(*id).is_some_and(|seen| seen.state == State::Terminating);
-        let (going, staying): (Vec<&ObjectId>, Vec<&ObjectId>) = left.into_iter().partition(terminating);
-        if !staying.is_empty() {
-            return Next::Do(staying.into_iter().cloned().map(Effect::Delete).collect());
-        }
-        if !going.is_empty() {
-            return Next::Await(going.into_iter().cloned().collect());
-        }
+    let run: BTreeSet<&ObjectId> = recorded.revisions.iter().flat_map(|revision| &revision.hooks).collect();
+    let left = hooks(HookEvent::PreDelete)
+        .or_else(|| Phase::ALL.into_iter().rev().find_map(|of| removed(&inventory, of, observed)))
+        .or_else(|| hooks(HookEvent::PostDelete))
+        .or_else(|| Phase::ALL.into_iter().rev().find_map(|of| removed(&run, of, observed)));
+    if let Some(next) = left {
+        return next;
     }
     // The newest record last: as long as there is one, Helm sees that something is going on. One without a revision is
     // somebody else's.
@@ -39,8 +42,27 @@ pub(crate) fn next(recorded: &Recorded, observed: &Observed) -> Next {
     if recorded.held { Next::Do(vec![Effect::Release]) } else { Next::Done }
 }
 
-/// Definitions of custom resources stay: with them would go every resource of everybody. What is not ours stays too.
+/// Whether a record says that its release is on its way out: where a hook has failed meanwhile, it says that.
+fn is_leaving(status: RecordStatus, observed: &Observed) -> bool {
+    let leaving = |event: &HookEvent| matches!(event, HookEvent::PreDelete | HookEvent::PostDelete);
+    status == RecordStatus::Uninstalling
+        || status == RecordStatus::Failed && observed.runs.values().any(|run| leaving(&run.event))
+}
+
+/// Deletes those of a phase, and waits until they are gone; none once they are.
+fn removed(inventory: &BTreeSet<&ObjectId>, of: Phase, observed: &Observed) -> Option<Next> {
+    let left = inventory.iter().copied().filter(|id| phase(&id.gvk) == of && goes(id, observed));
+    let terminating = |id: &&ObjectId| observed.objects.get(*id).is_some_and(|seen| seen.state == State::Terminating);
+    let (going, staying): (Vec<&ObjectId>, Vec<&ObjectId>) = left.partition(terminating);
+    if !staying.is_empty() {
+        return Some(Next::Do(staying.into_iter().cloned().map(Effect::Delete).collect()));
+    }
+    (!going.is_empty()).then(|| Next::Await(going.into_iter().cloned().collect()))
+}
+
+/// Definitions of custom resources stay: with them would go every resource of everybody. So does what is to be kept, and
+/// what is not ours.
 fn goes(id: &ObjectId, observed: &Observed) -> bool {
-    let state = observed.objects.get(id).map(|seen| &seen.state);
-    id.gvk.kind != "CustomResourceDefinition" && state.is_some_and(|state| !matches!(state, State::Foreign(_)))
+    let seen = observed.objects.get(id).filter(|seen| !seen.keep && !matches!(seen.state, State::Foreign(_)));
+    id.gvk.kind != "CustomResourceDefinition" && seen.is_some()
 }

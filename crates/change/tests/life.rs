@@ -8,7 +8,8 @@ use fitout_change::{
     Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Wanted, foresee, next,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{Artifact, Planned, phase};
+use fitout_plan::{Artifact, Planned, PlannedHook, phase};
+use fitout_release::{HookDeletePolicy, HookEvent};
 
 /// A hub and a target in one place, which do what effects say and nothing else.
 #[derive(Clone, Default)]
@@ -19,6 +20,10 @@ struct World {
     content: BTreeMap<ObjectId, Digest>,
     /// Everything that was done, in order.
     done: Vec<Effect>,
+    /// Which hooks have run to their end, and for which event of which revision.
+    succeeded: BTreeSet<(u32, usize, String)>,
+    /// Hooks that fail, and how many times.
+    failing: BTreeMap<String, u32>,
 }
 
 /// What goes wrong with an effect.
@@ -43,8 +48,43 @@ fn artifact(version: &str, ids: &[ObjectId]) -> Artifact {
         id: id.clone(),
         phase: phase(&id.gvk),
         digest: Digest::of(format!("{version} {id}")),
+        guarded: false,
     };
-    Artifact { digest: Digest::of(version), rolls_back_to: None, objects: ids.iter().map(planned).collect() }
+    let crds = [id("apiextensions.k8s.io/v1", "CustomResourceDefinition", "before.example.com")];
+    Artifact {
+        digest: Digest::of(version),
+        rolls_back_to: None,
+        objects: ids.iter().map(planned).collect(),
+        crds: crds.iter().map(planned).collect(),
+        hooks: hooks(),
+    }
+}
+
+fn hooks() -> Vec<PlannedHook> {
+    use HookEvent::{
+        PostDelete, PostInstall, PostRollback, PostUpgrade, PreDelete, PreInstall, PreRollback, PreUpgrade,
+    };
+    let hook = |name: &str, kind: &str, events: &[HookEvent], weight, policies: &[HookDeletePolicy]| PlannedHook {
+        id: id(if kind == "Job" { "batch/v1" } else { "v1" }, kind, name),
+        events: events.to_vec(),
+        weight,
+        policies: policies.to_vec(),
+    };
+    vec![
+        hook("migrate", "Job", &[PreInstall, PreUpgrade, PreRollback], 0, &[]),
+        hook("account", "ServiceAccount", &[PreInstall, PreUpgrade], -5, &[HookDeletePolicy::BeforeCreation]),
+        hook(
+            "both",
+            "Job",
+            &[PreUpgrade, PostUpgrade],
+            1,
+            &[HookDeletePolicy::BeforeCreation, HookDeletePolicy::Succeeded],
+        ),
+        hook("tell", "Job", &[PostInstall, PostUpgrade, PostRollback], 2, &[HookDeletePolicy::Succeeded]),
+        hook("drain", "Job", &[PreDelete], 0, &[HookDeletePolicy::Succeeded]),
+        hook("sweep", "Job", &[PostDelete], 0, &[]),
+        hook("try", "Pod", &[HookEvent::Test], 0, &[]),
+    ]
 }
 
 fn first() -> Artifact {
@@ -72,7 +112,9 @@ fn second() -> Artifact {
 }
 
 fn wanted(artifact: Option<Artifact>) -> Wanted {
-    Wanted { present: artifact.is_some(), suspended: false, artifact, history: 2 }
+    let present = artifact.is_some();
+    // What goes has hooks that run then.
+    Wanted { present, suspended: false, artifact: artifact.or(Some(first())), retry: true, history: 2 }
 }
 
 impl World {
@@ -93,22 +135,42 @@ impl World {
                         number: *number,
                         action: *action,
                         artifact: artifact.digest.clone(),
-                        inventory: artifact.objects.iter().map(|planned| planned.id.clone()).collect(),
+                        inventory: artifact.inventory(),
+                        hooks: artifact.hooks.iter().map(|hook| hook.id.clone()).collect(),
                         outcome: None,
                     });
                 }
             }
             Effect::FinishRevision(number) => self.recorded.finish(*number),
             Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
-            Effect::WriteRecord { number, status } => drop(self.observed.records.insert(*number, *status)),
+            Effect::WriteRecord { number, status } => {
+                if self.observed.records.insert(*number, *status).is_none() {
+                    self.observed.runs.clear();
+                }
+            }
+            Effect::WriteRun { hook, run, .. } => {
+                self.observed.runs.insert(*hook, run.clone());
+            }
+            Effect::Run(hook) => {
+                let last = revisions.last().unwrap();
+                let id = &wanted.artifact.as_ref().unwrap().hooks[*hook].id;
+                assert!(last.hooks.contains(id), "{id} was run before it was on record");
+                let run = &self.observed.runs[hook];
+                let key = (last.number, *hook, run.event.to_string());
+                assert!(!self.succeeded.contains(&key), "{id} ran twice for {}", run.event);
+                // What is there already goes on.
+                if !self.observed.objects.contains_key(id) {
+                    self.content.insert(id.clone(), Digest::of(id.to_string()));
+                    self.observed.objects.insert(id.clone(), Seen::fresh(State::Changed));
+                }
+            }
             Effect::RemoveRecord(number) => drop(self.observed.records.remove(number)),
             Effect::Apply(id) => {
                 let last = revisions.last().unwrap();
                 assert!(last.inventory.contains(id), "{id} was applied before it was on record");
                 assert!(self.observed.records.contains_key(&last.number), "{id} was applied before the release record");
-                let planned =
-                    wanted.artifact.as_ref().unwrap().objects.iter().find(|planned| planned.id == *id).unwrap();
-                let seen = Seen { state: State::Applied(planned.digest.clone()), healthy: false };
+                let planned = wanted.artifact.as_ref().unwrap().planned(id).unwrap();
+                let seen = Seen::fresh(State::Applied(planned.digest.clone()));
                 self.content.insert(id.clone(), planned.digest.clone());
                 self.observed.objects.insert(id.clone(), seen);
             }
@@ -132,7 +194,19 @@ impl World {
     /// Time passes on the target: what was waited for happens.
     fn settle(&mut self) {
         self.observed.objects.retain(|_, seen| seen.state != State::Terminating);
-        self.observed.objects.values_mut().for_each(|seen| seen.healthy = true);
+        let number = self.recorded.revisions.last().map_or(0, |last| last.number);
+        let running: Vec<(usize, String)> =
+            self.observed.runs.iter().map(|(hook, run)| (*hook, run.event.to_string())).collect();
+        for (id, seen) in &mut self.observed.objects {
+            if let Some(left) = self.failing.get_mut(&id.name).filter(|left| **left > 0) {
+                seen.failed = true;
+                *left -= 1;
+            } else if !seen.failed {
+                seen.healthy = true;
+                let run = running.iter().find(|(hook, _)| hooks()[*hook].id == *id);
+                self.succeeded.extend(run.map(|(hook, event)| (number, *hook, event.clone())));
+            }
+        }
     }
 
     /// Asks and does until there is nothing to do. Returns how many effects that took.
@@ -169,6 +243,7 @@ impl World {
                     self.settle();
                     return count;
                 }
+                Next::Failed { object, event } => panic!("{event} hook {object}"),
                 Next::Blocked { object, owner } => panic!("{object} is {owner:?}'s"),
                 Next::Taken(newest) => panic!("there is a release at revision {newest}"),
             }
@@ -241,7 +316,7 @@ fn a_whole_life_goes_through_all_its_stations() {
     assert!(!names(1).contains("old") && names(1).contains("new"));
     assert_eq!(names(0), names(2));
     // Definitions of custom resources stay.
-    assert_eq!(names(3), ["widgets.example.com"].into());
+    assert_eq!(names(3), ["before.example.com", "widgets.example.com"].into());
     assert!(ends[3].records.is_empty() && ends[3].revisions.is_empty() && !ends[3].held);
     let rollback = Effect::WriteRevision { number: 3, action: Action::Rollback };
     assert!(world.done.contains(&rollback));
@@ -268,6 +343,99 @@ fn whichever_effect_fails_however_the_end_is_the_same() {
     assert!(tried > 100, "{tried}");
 }
 
+/// The hooks and writes of objects, in order, in a word each.
+fn story(done: &[Effect]) -> Vec<String> {
+    let told = done.iter().filter_map(|effect| match effect {
+        Effect::Run(hook) => Some(hooks()[*hook].id.name.clone()),
+        Effect::Apply(id) if id.name == "before.example.com" => Some("definitions".to_owned()),
+        Effect::Apply(_) => Some("objects".to_owned()),
+        Effect::Delete(id) => Some(format!("-{}", id.name)),
+        _ => None,
+    });
+    let mut story: Vec<String> = told.collect();
+    story.dedup();
+    story
+}
+
+#[test]
+fn hooks_run_around_the_objects_in_the_order_of_their_weights() {
+    let mut world = World::default();
+    let mut stories = life().into_iter().map(|wanted| {
+        world.done.clear();
+        world.run(&wanted, None);
+        story(&world.done).join(" ")
+    });
+    assert_eq!(stories.next().unwrap(), "definitions account migrate objects tell -tell");
+    assert_eq!(
+        stories.next().unwrap(),
+        "definitions -account account -migrate migrate both -both objects -old both tell -tell -both"
+    );
+    assert_eq!(stories.next().unwrap(), "-migrate migrate objects -new tell -tell");
+    let last = stories.next().unwrap();
+    assert!(last.starts_with("drain -drain -w ") && last.contains(" sweep "), "{last}");
+    for hook in ["-account", "-migrate", "-sweep"] {
+        assert!(last.find(" sweep ").unwrap() < last.find(hook).unwrap(), "{hook} of {last}");
+    }
+}
+
+#[test]
+fn a_hook_that_fails_is_told_and_only_that_one_runs_again() {
+    let mut world = World::default();
+    world.failing.insert("migrate".to_owned(), 1);
+    let patient = Wanted { retry: false, ..wanted(Some(first())) };
+    let failed = loop {
+        match next(&patient, &world.recorded, &world.observed) {
+            Next::Do(effects) => effects.iter().for_each(|effect| world.carry_out(effect, &patient)),
+            Next::Await(_) => world.settle(),
+            other => break other,
+        }
+    };
+    assert_eq!(failed, Next::Failed { object: id("batch/v1", "Job", "migrate"), event: HookEvent::PreInstall });
+    assert_eq!(world.observed.records, [(1, RecordStatus::Failed)].into());
+    assert_eq!(story(&world.done), ["definitions", "account", "migrate"]);
+    world.done.clear();
+    world.run(&wanted(Some(first())), None);
+    assert_eq!(story(&world.done), ["-migrate", "migrate", "objects", "tell", "-tell"]);
+    assert_eq!(world.observed.records, [(1, RecordStatus::Deployed)].into());
+}
+
+#[test]
+fn what_is_to_be_kept_stays() {
+    let mut world = World::default();
+    world.run(&wanted(Some(first())), None);
+    for name in ["old", "web"] {
+        world
+            .observed
+            .objects
+            .get_mut(&id("v1", if name == "old" { "ConfigMap" } else { "Service" }, name))
+            .unwrap()
+            .keep = true;
+    }
+    world.run(&wanted(Some(second())), None);
+    assert!(world.observed.objects.contains_key(&id("v1", "ConfigMap", "old")));
+    world.observed.objects.get_mut(&id("v1", "Service", "web")).unwrap().keep = true;
+    world.run(&wanted(None), None);
+    assert!(world.observed.objects.contains_key(&id("v1", "Service", "web")));
+}
+
+#[test]
+fn a_custom_resource_that_no_webhook_is_asked_about_does_not_wait_for_workloads() {
+    let widget = id("example.com/v1", "Widget", "w");
+    let before = |guarded: bool| {
+        let mut artifact = first();
+        artifact
+            .objects
+            .iter_mut()
+            .filter(|planned| planned.id == widget)
+            .for_each(|planned| planned.guarded = guarded);
+        let mut world = World::default();
+        world.run(&wanted(Some(artifact)), None);
+        let at = |id: &ObjectId| world.done.iter().position(|effect| *effect == Effect::Apply(id.clone())).unwrap();
+        at(&widget) < at(&id("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "web"))
+    };
+    assert!(before(false) && !before(true));
+}
+
 #[test]
 fn nothing_is_written_twice_without_a_fault() {
     let mut world = World::default();
@@ -275,7 +443,9 @@ fn nothing_is_written_twice_without_a_fault() {
         world.done.clear();
         world.run(&wanted, None);
         let mut seen = Vec::new();
-        for effect in &world.done {
+        // A hook may run for two events of one change, and its object goes each time.
+        let both = |effect: &&Effect| !matches!(effect, Effect::Run(2) | Effect::Delete(ObjectId { .. }));
+        for effect in world.done.iter().filter(both) {
             assert!(!seen.contains(effect), "{effect:?} twice");
             seen.push(effect.clone());
         }
@@ -311,7 +481,7 @@ fn what_is_not_ours_is_foretold_to_block() {
     let mut world = World::default();
     world.recorded.held = true;
     let object = id("v1", "Service", "web");
-    let seen = Seen { state: State::Foreign(None), healthy: true };
+    let seen = Seen::fresh(State::Foreign(None));
     world.observed.objects.insert(object.clone(), seen);
     let foreseen = foresee(&wanted(Some(first())), &world.recorded, &world.observed);
     assert_eq!(foreseen.end, fitout_change::End::Blocked { object, owner: None });
@@ -325,14 +495,8 @@ fn what_needs_something_waits_for_it() {
     let at = |kind: &str| {
         world.done.iter().position(|effect| matches!(effect, Effect::Apply(id) if id.gvk.kind == kind)).unwrap()
     };
-    let order = [
-        "CustomResourceDefinition",
-        "ServiceAccount",
-        "Service",
-        "Deployment",
-        "ValidatingWebhookConfiguration",
-        "Widget",
-    ];
+    let order =
+        ["CustomResourceDefinition", "ServiceAccount", "Service", "Deployment", "ValidatingWebhookConfiguration"];
     for pair in order.windows(2) {
         assert!(at(pair[0]) < at(pair[1]), "{pair:?}");
     }
@@ -368,7 +532,7 @@ fn an_object_of_somebody_else_blocks_before_the_first_write() {
     let mut world = World::default();
     world.recorded.held = true;
     let object = id("v1", "Service", "web");
-    let seen = Seen { state: State::Foreign(Some("release web in shop".into())), healthy: true };
+    let seen = Seen::fresh(State::Foreign(Some("release web in shop".into())));
     world.observed.objects.insert(object.clone(), seen);
     let blocked = next(&wanted(Some(first())), &world.recorded, &world.observed);
     assert_eq!(blocked, Next::Blocked { object, owner: Some("release web in shop".into()) });

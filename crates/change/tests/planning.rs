@@ -22,8 +22,10 @@ fn definition() -> Value {
 }
 
 fn prepared(version: &str, objects: &[Value]) -> Prepared {
-    let content = kept(Value::Array(objects.to_vec()).to_string(), None);
-    Prepared { version: version.to_owned(), why: format!("{version} fits"), ..content }
+    let mut prepared = kept(&json!({ "objects": objects }).to_string(), None).unwrap();
+    version.clone_into(&mut prepared.version);
+    prepared.why = format!("{version} fits");
+    prepared
 }
 
 /// An object as a server keeps it, with what we have applied to it.
@@ -57,7 +59,7 @@ impl Scene {
     fn empty(wanted: &Prepared) -> Self {
         let artifact = Some(wanted.artifact.clone());
         Self {
-            wanted: Wanted { present: true, suspended: false, artifact, history: 2 },
+            wanted: Wanted { present: true, suspended: false, artifact, retry: false, history: 2 },
             recorded: Recorded::default(),
             observed: Observed::default(),
             found: BTreeMap::new(),
@@ -80,13 +82,14 @@ impl Scene {
                 action: Action::Install,
                 artifact: before.artifact.digest,
                 inventory: objects.iter().map(id).collect(),
+                hooks: vec![],
                 outcome: Some(Outcome::Deployed),
             }],
         };
         scene.observed.records.insert(1, RecordStatus::Deployed);
         for object in objects {
             let state = State::Applied(Digest::of_value(object));
-            scene.observed.objects.insert(id(object), Seen { state, healthy: true });
+            scene.observed.objects.insert(id(object), Seen { healthy: true, ..Seen::fresh(state) });
             scene.found.insert(id(object), Found { live: Some(live(object)), rehearsed: None });
         }
         scene
@@ -223,7 +226,7 @@ fn what_waits_is_shown_with_what_it_waits_for() {
 fn what_stands_in_the_way_leaves_nothing_to_do() {
     let wanted = prepared("1.0.0", &[map("a", 1)]);
     let mut scene = Scene::empty(&wanted);
-    let seen = Seen { state: State::Foreign(None), healthy: true };
+    let seen = Seen::fresh(State::Foreign(None));
     scene.observed.objects.insert(id(&map("a", 1)), seen);
     let plan = scene.plan();
     let sentence = "ConfigMap/shop/a is there and no release's; remove it, or install into another namespace";

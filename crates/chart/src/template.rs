@@ -128,6 +128,15 @@ impl Rendered {
         if shown.only.is_empty() { Ok(all) } else { only(&all, &shown.only) }
     }
 
+    /// What the release is made of as one text, as Helm keeps it in a record.
+    pub fn manifest(&self) -> String {
+        let mut text = String::new();
+        for object in &self.objects {
+            add(&mut text, &object.path, &object.text);
+        }
+        text
+    }
+
     /// Each document with the path it came from.
     pub fn documents(&self, shown: &Shown) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let hooks = self.hook_documents(shown).map(|(path, document)| (path, Cow::Borrowed(document)));

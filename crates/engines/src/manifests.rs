@@ -10,7 +10,7 @@ use crate::{Input, substitute};
 const LIMIT: usize = 4 << 20;
 
 pub(crate) fn objects(input: &Input, manifests: &Manifests) -> Result<Vec<Value>, Problem> {
-    let size: usize = input.files.values().map(Vec::len).sum();
+    let size: usize = input.files.beside.values().map(Vec::len).sum();
     if size > LIMIT {
         return Err(problem(
             &input.definition.extension,
@@ -21,7 +21,7 @@ pub(crate) fn objects(input: &Input, manifests: &Manifests) -> Result<Vec<Value>
     let parameters = Parameters::new(input)?;
     let folder = format!("{}/", manifests.path.trim_end_matches('/'));
     let mut objects = Vec::new();
-    for (path, content) in input.files.iter().filter(|(path, _)| path.starts_with(&folder) && is_yaml(path)) {
+    for (path, content) in input.files.beside.iter().filter(|(path, _)| path.starts_with(&folder) && is_yaml(path)) {
         let text = std::str::from_utf8(content).map_err(|_| problem(path, "it is not UTF-8", "save it as UTF-8"))?;
         let documents = fitout_goyaml::documents(text)
             .map_err(|error| problem(path, &error.to_string(), "mend the YAML at that line"))?;
@@ -47,7 +47,7 @@ fn is_yaml(path: &str) -> bool {
 }
 
 /// A list stands for its items.
-fn collect(value: Value, place: &str, objects: &mut Vec<Value>) -> Result<(), Problem> {
+pub(crate) fn collect(value: Value, place: &str, objects: &mut Vec<Value>) -> Result<(), Problem> {
     if value["kind"] == "List" && value["apiVersion"] == "v1" {
         let items = value["items"].as_array().cloned().unwrap_or_default();
         return items.into_iter().try_for_each(|item| collect(item, place, objects));

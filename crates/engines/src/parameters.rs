@@ -1,6 +1,6 @@
 //! Parameters: values that a JSON Schema declares and checks.
 
-use fitout_model::{Problem, nearest};
+use fitout_model::{Problem, coalesce, nearest};
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ impl Parameters {
             Some(path) => read_schema(input, path)?,
             None => json!({ "type": "object", "additionalProperties": false }),
         };
-        let mut values = input.values.clone();
+        let mut values = json!({});
+        coalesce(&mut values, input.values);
         fill(&mut values, &schema);
         unknown(&values, &schema, "values")?;
         let validator = jsonschema::validator_for(&schema).map_err(|error| {
@@ -73,7 +74,7 @@ impl Parameters {
 }
 
 fn read_schema(input: &Input, path: &str) -> Result<Value, Problem> {
-    let content = input.files.get(path).ok_or_else(|| {
+    let content = input.files.beside.get(path).ok_or_else(|| {
         problem("spec.parameters", &format!("there is no file {path}"), "add it beside the definition")
     })?;
     serde_json::from_slice(content).map_err(|error| problem(path, &format!("it is not JSON: {error}"), "mend it"))

@@ -1,11 +1,12 @@
 //! What the manifests engine makes of a definition, and what it says of a wrong one.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use fitout_engines::{Input, Step, step};
-use fitout_model::parse_definition;
+use fitout_engines::{Files, Input, Release, Step, World, step};
+use fitout_model::{Apis, parse_definition};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = r#"{
@@ -38,8 +39,21 @@ fn render_definition(spec: &Value, files: &[(&str, &str)], values: &Value) -> Re
     .unwrap();
     let files: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
-    let input = Input { definition: &definition, files: &files, values };
-    step(&input).map(|Step::Objects(objects)| objects).map_err(|problem| problem.to_string())
+    let world: Rc<dyn World> = Rc::new(fitout_chance::Machine);
+    let input = Input {
+        definition: &definition,
+        files: Files { beside: &files, archive: None },
+        values,
+        release: Release { name: "web", namespace: "shop", revision: 1 },
+        kubernetes: "v1.36.3",
+        apis: &Apis::default(),
+        answers: &BTreeMap::new(),
+        world: &world,
+    };
+    match step(&input).map_err(|problem| problem.to_string())? {
+        Step::Made(made) => Ok(made.objects),
+        Step::Need(lookups) => panic!("{lookups:?}"),
+    }
 }
 
 fn config_map(data: &str) -> String {
@@ -140,7 +154,6 @@ fn a_definition_that_is_too_large_says_so() {
 fn a_packaging_that_is_not_known_yet_is_named() {
     let image = format!("quay.io/web@sha256:{}", "0".repeat(64));
     let rows = [
-        ("helm", json!({ "chart": "web" }), "helm charts"),
         ("olm", json!({ "package": "web" }), "packages of the Operator Lifecycle Manager"),
         ("runtime", json!({ "image": image }), "extensions with a runtime"),
     ];

@@ -115,7 +115,7 @@ fn bare(world: &World, prefix: &str, count: usize) -> Result<Duration> {
             async move {
                 let owner = Owner { name: "thing", namespace: &namespace };
                 let objects =
-                    transform(objects, owner, &target.facts().apis).map_err(|problem| anyhow!("{problem}"))?;
+                    transform(objects, &[], owner, &target.facts().apis).map_err(|problem| anyhow!("{problem}"))?;
                 let mut release = record(&namespace, &objects);
                 target.make_namespace(&namespace).await?;
                 target.create_record(&secret(&release, Stamp::Created(OffsetDateTime::now_utc()))?).await?;

@@ -164,7 +164,7 @@ pub(crate) fn catch_up(hub: &Hub, instance: &ExtensionInstance) {
 }
 
 /// One for each extension, with its versions, the newest first.
-fn extensions(catalog: &str, packages: &[Package]) -> Vec<ExtensionSpec> {
+fn extensions(catalog: &str, packages: &[Arc<Package>]) -> Vec<ExtensionSpec> {
     let mut by_name: BTreeMap<&str, Vec<&Package>> = BTreeMap::new();
     for package in packages.iter().rev() {
         by_name.entry(&package.definition.extension).or_default().push(package);

@@ -4,7 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result};
 use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName};
-use fitout_change::{Action, Effect, RecordStatus, record};
+use fitout_change::record::{self, Earlier};
+use fitout_change::{Action, Effect, RecordStatus, Run};
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::Prepared;
 use fitout_release::{Release, Stamp, secret};
@@ -46,8 +47,14 @@ impl Session {
             }
             Effect::RemoveRecord(number) => Ok(self.target.remove_record(release, namespace, *number).await?),
             Effect::Apply(id) => {
-                let object = prepared()?.objects.get(id).with_context(|| format!("{id} is not in the artifact"))?;
+                let object = prepared()?.object(id).with_context(|| format!("{id} is not in the artifact"))?;
                 Ok(self.target.apply(id, object).await?)
+            }
+            Effect::WriteRun { number, hook, run } => self.write_run(instance, *number, *hook, run).await,
+            Effect::Run(hook) => {
+                let kept = prepared()?.content.hooks.get(*hook).context("there is no such hook in the artifact")?;
+                let id = ObjectId::of(&kept.object).context("a hook has no name")?;
+                Ok(self.target.apply(&id, &kept.object).await?)
             }
             Effect::Delete(id) => Ok(self.target.delete(id).await?),
         }
@@ -73,7 +80,7 @@ impl Session {
         let digest = prepared.artifact.digest.as_str();
         let mut revisions = self.hub.index.revisions.state().into_iter();
         if !revisions.any(|found| found.spec.artifact_digest.as_deref() == Some(digest)) {
-            self.hub.content.put(prepared.content.as_bytes()).await?;
+            self.hub.content.put(prepared.content.text().as_bytes()).await?;
         }
         let spec = ExtensionRevisionSpec {
             instance: self.name.clone(),
@@ -87,7 +94,10 @@ impl Session {
             definition_digest: prepared.definition.to_string(),
             artifact_digest: Some(prepared.artifact.digest.to_string()),
             values_digest: Some(Digest::of_value(&prepared.values).to_string()),
-            inventory: prepared.objects.keys().map(object_name).collect(),
+            input_digest: prepared.inputs.as_ref().map(ToString::to_string),
+            chart_digest: None,
+            inventory: prepared.artifact.inventory().iter().map(object_name).collect(),
+            hooks: prepared.artifact.hooks.iter().map(|hook| object_name(&hook.id)).collect(),
         };
         let revision = ExtensionRevision {
             metadata: ObjectMeta {
@@ -140,7 +150,8 @@ impl Session {
             self.record(instance, number).await?
         } else {
             let prepared = prepared.context("nothing is prepared")?;
-            record::release(&instance.spec.extension.name, owner(instance), prepared, number, now)
+            let earlier = self.earlier(instance, prepared).await?;
+            record::release(&instance.spec.extension.name, owner(instance), prepared, number, earlier, now)
         };
         record::advance(&mut release, status);
         if exists {
@@ -159,6 +170,24 @@ impl Session {
         // What is deployed stays so for long: it is not worth its memory.
         let soon = status != RecordStatus::Deployed;
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = soon.then_some(release);
+        Ok(())
+    }
+
+    /// What of earlier records goes on in a new one: what is installed again has the chart and the values that it had.
+    async fn earlier(&self, instance: &ExtensionInstance, prepared: &Prepared) -> Result<Earlier> {
+        let earlier = Earlier { first_deployed: self.first_deployed, ..Earlier::default() };
+        let Some(number) = prepared.artifact.rolls_back_to else { return Ok(earlier) };
+        let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
+        let Some(record) = found.remove(&number) else { return Ok(earlier) };
+        Ok(Earlier { chart: record.chart, config: Some(record.config), ..earlier })
+    }
+
+    async fn write_run(&self, instance: &ExtensionInstance, number: u32, hook: usize, run: &Run) -> Result<()> {
+        let now = OffsetDateTime::now_utc();
+        let mut release = self.record(instance, number).await?;
+        record::set_run(&mut release, hook, run, now);
+        self.target.replace_record(&secret(&release, Stamp::Modified(now))?).await?;
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(release);
         Ok(())
     }
 

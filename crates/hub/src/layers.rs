@@ -1,17 +1,18 @@
 //! The values of an instance, layer by layer.
 
 use fitout_api::{ExtensionInstance, VALUES_SECRET};
-use fitout_model::coalesce;
+use fitout_model::overlay;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
 use crate::index::Index;
 
-/// The values from secrets, in their order, under those of the instance itself.
+/// The values from secrets, in their order, under those of the instance itself. A null stays: it deletes what the
+/// definition or the chart says.
 pub(crate) fn values(index: &Index, instance: &ExtensionInstance) -> Result<Value, String> {
     let mut values = secrets(index, instance)?;
     if let Some(own) = &instance.spec.values {
-        coalesce(&mut values, &Value::Object(own.clone()));
+        overlay(&mut values, &Value::Object(own.clone()));
     }
     Ok(values)
 }
@@ -38,7 +39,7 @@ pub(crate) fn secrets(index: &Index, instance: &ExtensionInstance) -> Result<Val
             return Err(format!("{what}: `{key}` holds no map of values; write `name: value` lines"));
         }
         if layer.is_object() {
-            coalesce(&mut values, &layer);
+            overlay(&mut values, &layer);
         }
     }
     Ok(values)

@@ -17,6 +17,7 @@ mod leaving;
 mod measures;
 mod organizations;
 mod planning;
+mod preparing;
 mod progress;
 mod report;
 mod session;

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision};
-use fitout_change::{Found, Observed, Question, Seen, State, Wanted, recognise};
+use fitout_change::{Found, Question, Seen, State, Wanted, recognise};
 use fitout_model::ObjectId;
-use fitout_plan::{Mask, Plan, Prepared};
-use fitout_target::{Disconnected, Fence, Refusal, Sighting, Target};
+use fitout_plan::{Mask, Plan, Planned, Prepared};
+use fitout_target::{Claim, Disconnected, Fence, Refusal, Sighting, Target};
 use futures::future::try_join_all;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
@@ -50,7 +50,7 @@ impl Hub {
         catalogs::catch_up(self, instance);
         let revisions = self.revisions(&namespace, &instance.name_any()).await.map_err(anyhow::Error::from)?;
         let mut session = Session::open(self, &target, instance, &revisions).await?;
-        let prepared = session.prepare(instance).await;
+        let prepared = session.prepared_for(instance).await;
         let ready = prepared.as_deref().ok();
         let wanted = session.wanted(instance, ready);
         let last = match session.recorded.revisions.last() {
@@ -63,7 +63,7 @@ impl Hub {
         Ok(fitout_change::plan(&Question {
             wanted: &wanted,
             recorded: &session.recorded,
-            observed: &Observed { records: session.records.clone(), foreign: session.foreign, objects },
+            observed: &session.observed(objects),
             found: &found,
             release: session::owner(instance),
             namespace: session.namespaces.get(&instance.spec.namespace).copied().unwrap_or_default(),
@@ -113,11 +113,12 @@ async fn look(
     prepared: Option<&Prepared>,
     last: Option<&Prepared>,
 ) -> Result<Looked, Refusal> {
-    let (target, by) = (&session.target, session::release(instance));
-    let object = |of: Option<&'_ Prepared>, id: &ObjectId| of.and_then(|of| of.objects.get(id).cloned());
+    let (target, by, named) = (&session.target, session::release(instance), session.named(wanted));
+    let object = |of: Option<&'_ Prepared>, id: &ObjectId| of.and_then(|of| of.object(id).cloned());
     let seen = |id: &ObjectId, found: &Found| {
         let holds = recognise(found, object(last, id).as_ref(), object(prepared, id).as_ref());
-        found.live.as_ref().map(|live| Sighting::of(live).seen(&by, holds))
+        let claim = if named.contains(id) { Claim::Named } else { Claim::Marked };
+        found.live.as_ref().map(|live| Sighting::of(live).seen(&by, claim, holds))
     };
     let ids = session.ids(wanted);
     let read = ids.iter().map(|id| async move { Ok((id.clone(), target.read(id).await?)) });
@@ -125,10 +126,13 @@ async fn look(
     let mut found: BTreeMap<ObjectId, Found> = read.map(|(id, live)| (id, Found { live, rehearsed: None })).collect();
     let mut all: BTreeMap<ObjectId, Seen> =
         found.iter().filter_map(|(id, found)| Some((id.clone(), seen(id, found)?))).collect();
-    let planned = wanted.artifact.iter().flat_map(|artifact| &artifact.objects);
+    let planned: Vec<&Planned> = match &wanted.artifact {
+        Some(artifact) if wanted.present => artifact.objects.iter().chain(&artifact.crds).collect(),
+        _ => vec![],
+    };
     let state = |id: &ObjectId| all.get(id).map(|seen| &seen.state);
-    let foreign = planned.clone().any(|planned| matches!(state(&planned.id), Some(State::Foreign(_))));
-    let due = planned.filter(|planned| match state(&planned.id) {
+    let foreign = planned.iter().any(|planned| matches!(state(&planned.id), Some(State::Foreign(_))));
+    let due = planned.into_iter().filter(|planned| match state(&planned.id) {
         Some(State::Applied(digest)) => *digest != planned.digest,
         Some(State::Terminating) => false,
         _ => !foreign,

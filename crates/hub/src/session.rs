@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, ObjectName, Policy, Scope};
+use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, ObjectName, Scope};
 use fitout_change::{
-    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Wanted, next, record, running,
+    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Run, RunPhase, Seen, Wanted,
+    failed_hook, next, record, running,
 };
-use fitout_model::{Digest, Gvk, ObjectId, Package};
-use fitout_plan::{Prepared, Request, Unprepared, kept, prepare};
+use fitout_model::{Digest, Gvk, ObjectId};
+use fitout_plan::{Prepared, Unprepared};
 use fitout_release::Release;
-use fitout_target::{Contact, Interest, Owner, Target};
+use fitout_target::{AbortOnDrop, Claim, Contact, Interest, Owner, Target};
 use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Api, ResourceExt};
-use serde_json::json;
+use time::OffsetDateTime;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::sleep;
 use tracing::Instrument;
@@ -25,7 +26,7 @@ use tracing::Instrument;
 use crate::measures::{Counted, RUNNING, WAITING};
 use crate::progress::Progress;
 use crate::trouble::{Outdated, Retry, Trouble};
-use crate::{Hub, SYSTEM, layers, report, status};
+use crate::{Hub, SYSTEM, report, status};
 
 /// How often the status of an instance is written while it is being worked on.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
@@ -47,6 +48,12 @@ pub(crate) struct Session {
     pub(crate) records: BTreeMap<u32, RecordStatus>,
     /// The newest of them, where somebody else wrote it.
     pub(crate) foreign: Option<u32>,
+    /// How the hooks of the newest revision went.
+    pub(crate) runs: BTreeMap<usize, Run>,
+    /// When the release was first installed.
+    pub(crate) first_deployed: Option<OffsetDateTime>,
+    /// What has failed is tried again.
+    retry: bool,
     pub(crate) versions: BTreeMap<u32, String>,
     /// When each revision was begun.
     pub(crate) times: BTreeMap<u32, Time>,
@@ -65,7 +72,11 @@ pub(crate) struct Session {
     /// What was said last: the index may not have heard it yet, and it is not to be said again.
     pub(crate) said: Mutex<Option<ExtensionInstanceStatus>>,
     /// What was prepared last, and from what.
-    prepared: Option<(Digest, Result<Arc<Prepared>, Unprepared>)>,
+    pub(crate) prepared: Option<(Digest, Result<Arc<Prepared>, Unprepared>)>,
+    /// What was rendered from what, as far as that is on record.
+    pub(crate) inputs: BTreeMap<u32, String>,
+    /// The objects that no other watch shows, as long as they are waited for.
+    followed: BTreeMap<ObjectId, AbortOnDrop>,
 }
 
 /// What a session found out in one round, for the report.
@@ -198,6 +209,9 @@ impl Session {
         let records: BTreeMap<u32, RecordStatus> =
             found.iter().map(|(number, release)| (*number, record::status(release))).collect();
         let newest = found.last_key_value();
+        let number = revisions.iter().map(|revision| revision.spec.number).max();
+        let runs = number.and_then(|number| found.get(&number)).map(record::runs).unwrap_or_default();
+        let first_deployed = found.values().find_map(|release| release.info.first_deployed);
         let foreign = newest.filter(|(_, release)| !record::is_ours(release)).map(|(number, _)| *number);
         if let (true, Some((newest, _))) = (revisions.is_empty(), newest) {
             ensure_known(hub, instance, *newest).await?;
@@ -219,8 +233,16 @@ impl Session {
                 held: instance.finalizers().iter().any(|finalizer| finalizer == FINALIZER),
                 revisions: revisions.iter().map(|revision| read_revision(revision, installed)).collect(),
             },
+            inputs: revisions
+                .iter()
+                .filter_map(|found| Some((found.spec.number, found.spec.input_digest.clone()?)))
+                .collect(),
             records,
             foreign,
+            runs,
+            first_deployed,
+            retry: false,
+            followed: BTreeMap::new(),
             interest: target.interest(),
             unlooked: BTreeSet::new(),
             namespaces: [(own.clone(), !absent)].into(),
@@ -302,17 +324,22 @@ impl Session {
     async fn round(&mut self, instance: &ExtensionInstance, lost: &watch::Receiver<bool>) -> (Next, Option<Trouble>) {
         self.progress.wake();
         let span = self.progress.span();
-        let prepared = self.prepare(instance).instrument(span.clone()).await;
+        let prepared = self.prepared_for(instance).instrument(span.clone()).await;
         let (next, failure) = match self.decide(instance, &prepared).instrument(span).await {
             Ok(next) => {
                 if matches!(next, Next::Do(_)) {
                     self.take_leave().await;
                 }
                 self.enter(&next, instance);
+                self.follow(&next);
                 let span = self.progress.span();
                 let failure = match &next {
                     Next::Do(effects) => {
                         self.carry_out(effects, instance, prepared.as_ref().ok()).instrument(span).await
+                    }
+                    Next::Failed { object, event } => {
+                        self.retry = true;
+                        Some(Trouble { sentence: failed_hook(object, event), unsure: false })
                     }
                     _ => None,
                 };
@@ -367,109 +394,6 @@ impl Session {
         self.recorded.revisions.last().map_or(&[], |last| &last.inventory)
     }
 
-    /// Prepared again only when something that goes into it has changed.
-    pub(crate) async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
-        let facts = self.target.facts();
-        let catalog = &instance.spec.extension.catalog;
-        let of = catalog_namespace(instance);
-        self.hub.catalogs.known(&of, catalog).await;
-        let packages = self.hub.catalogs.get(&of, catalog);
-        let installed = self.installed().cloned();
-        if let Some(other) = self.rival(instance) {
-            let release = instance.spec.release_name();
-            let sentence = format!("release {release} is instance {other}'s; choose another release name or namespace");
-            return Err(Unprepared::Wrong(sentence));
-        }
-        let values = layers::values(&self.hub.index, instance).map_err(Unprepared::Wrong)?;
-        let from = json!([
-            instance.spec,
-            values,
-            facts.version,
-            installed,
-            packages.as_ref().map(|packages| {
-                packages.packages.iter().map(|package| package.digest.to_string()).collect::<Vec<_>>()
-            })
-        ]);
-        let key = Digest::of_value(&from);
-        if let Some((made_from, prepared)) = &self.prepared
-            && *made_from == key
-            && prepared.is_ok()
-        {
-            return prepared.clone();
-        }
-        let prepared = match (instance.spec.rollback_to, packages) {
-            (Some(number), packages) => {
-                let known = packages.iter().flat_map(|packages| &packages.packages);
-                let mut found = self.bring_back(number).await?;
-                // Only Helm's tables show it; where the catalog has forgotten the version, they show none.
-                let same = |package: &&Package| {
-                    package.definition.extension == instance.spec.extension.name
-                        && package.definition.version.to_string() == found.version
-                };
-                let app_version =
-                    known.into_iter().find(same).and_then(|package| package.definition.app_version.clone());
-                found.app_version = app_version.unwrap_or_default();
-                Ok(Arc::new(found))
-            }
-            (None, Some(packages)) => {
-                let spec = &instance.spec;
-                let request = Request {
-                    extension: &spec.extension.name,
-                    version: spec.version.as_deref(),
-                    latest: spec.upgrade.policy == Policy::Latest,
-                    installed: installed.as_deref(),
-                    values: &values,
-                    owner: owner(instance),
-                    kubernetes: &facts.version,
-                    apis: &facts.apis,
-                };
-                prepare(&request, &packages).map(Arc::new)
-            }
-            (None, None) => Err(Unprepared::Unresolved(format!(
-                "there is no catalog {catalog}; `fitout catalog list` shows those there are"
-            ))),
-        };
-        self.prepared = Some((key, prepared.clone()));
-        prepared
-    }
-
-    /// The version that is installed.
-    pub(crate) fn installed(&self) -> Option<&String> {
-        let mut newest_first = self.recorded.revisions.iter().rev();
-        let deployed = newest_first.find(|revision| revision.outcome == Some(Outcome::Deployed));
-        deployed.and_then(|revision| self.versions.get(&revision.number))
-    }
-
-    /// Another instance that has the same release: the one that is installed keeps it, or else the older.
-    fn rival(&self, instance: &ExtensionInstance) -> Option<String> {
-        fn place(instance: &ExtensionInstance) -> [Option<&str>; 4] {
-            let spec = &instance.spec;
-            let own = instance.metadata.namespace.as_deref();
-            [own, Some(&spec.cluster), Some(&spec.namespace), Some(spec.release_name())]
-        }
-        let age = |instance: &ExtensionInstance| (instance.metadata.creation_timestamp.clone(), instance.uid());
-        let installed = |other: &ExtensionInstance| other.status.as_ref().is_some_and(|said| said.revision.is_some());
-        let ours = (self.recorded.revisions.is_empty(), age(instance));
-        let mut others = self.hub.index.instances.state().into_iter();
-        let rival = others.find(|other| place(other) == place(instance) && (!installed(other), age(other)) < ours);
-        rival.map(|other| other.name_any())
-    }
-
-    /// The artifact of an earlier revision: the very thing that was applied then.
-    pub(crate) async fn bring_back(&self, number: u32) -> Result<Prepared, Unprepared> {
-        let wrong = |message: String| Unprepared::Wrong(message);
-        let revision = self.recorded.revisions.iter().find(|revision| revision.number == number);
-        // Once it was brought back, the newest revision has the same content and the old one may be forgotten.
-        let revision =
-            revision.or(self.recorded.revisions.last()).ok_or_else(|| wrong("there is no revision yet".into()))?;
-        let content = self.hub.content.get(&revision.artifact).await.map_err(|error| wrong(error.to_string()))?;
-        let content = String::from_utf8(content).map_err(|error| wrong(error.to_string()))?;
-        let mut prepared = kept(content, Some(number));
-        prepared.version = self.versions.get(&revision.number).cloned().unwrap_or_default();
-        prepared.why = format!("revision {number} was asked for");
-        Ok(prepared)
-    }
-
     async fn decide(
         &mut self,
         instance: &ExtensionInstance,
@@ -479,10 +403,39 @@ impl Session {
         let ids = self.ids(&wanted);
         self.look(&ids, prepared.as_deref().ok()).await?;
         let by = release(instance);
-        let seen = |id: ObjectId| self.target.sightings().seen(&id, &by).map(|seen| (id, seen));
+        let named = self.named(&wanted);
+        let claim = |id: &ObjectId| if named.contains(id) { Claim::Named } else { Claim::Marked };
+        let seen = |id: ObjectId| self.target.sightings().seen(&id, &by, claim(&id)).map(|seen| (id, seen));
         let objects = ids.into_iter().filter_map(seen).collect();
-        let observed = Observed { records: self.records.clone(), foreign: self.foreign, objects };
-        Ok(next(&wanted, &self.recorded, &observed))
+        Ok(next(&wanted, &self.recorded, &self.observed(objects)))
+    }
+
+    /// What is on the target, of which these are the objects.
+    pub(crate) fn observed(&self, objects: BTreeMap<ObjectId, Seen>) -> Observed {
+        Observed { records: self.records.clone(), foreign: self.foreign, runs: self.runs.clone(), objects }
+    }
+
+    /// The objects that are known by their names alone.
+    pub(crate) fn named(&self, wanted: &Wanted) -> BTreeSet<ObjectId> {
+        let artifact = wanted.artifact.iter();
+        let crds = artifact.clone().flat_map(|artifact| artifact.crds.iter().map(|planned| &planned.id));
+        let hooks = artifact.clone().flat_map(|artifact| artifact.hooks.iter().map(|hook| &hook.id));
+        let recorded = self.recorded.revisions.iter().flat_map(|revision| &revision.hooks);
+        let marked: BTreeSet<&ObjectId> =
+            artifact.flat_map(|artifact| artifact.objects.iter()).map(|of| &of.id).collect();
+        crds.chain(hooks).chain(recorded).filter(|id| !marked.contains(id)).cloned().collect()
+    }
+
+    /// Follows what is waited for and carries no mark.
+    fn follow(&mut self, next: &Next) {
+        let awaited: &[ObjectId] = if let Next::Await(ids) = next { ids } else { &[] };
+        self.followed.retain(|id, _| awaited.contains(id));
+        for id in awaited {
+            let unmarked = self.target.sightings().get(id).is_some_and(|sighting| sighting.owner.is_none());
+            if unmarked && !self.followed.contains_key(id) {
+                self.followed.extend(self.target.follow(id).map(|watch| (id.clone(), watch)));
+            }
+        }
     }
 
     /// What a person wants of the instance, given what it comes to.
@@ -491,7 +444,8 @@ impl Session {
         Wanted {
             present,
             suspended: instance.spec.suspend || self.held_back(prepared),
-            artifact: prepared.map(|prepared| prepared.artifact.clone()).filter(|_| present),
+            artifact: prepared.map(|prepared| prepared.artifact.clone()),
+            retry: self.retry,
             history: self.hub.options.history,
         }
     }
@@ -504,9 +458,11 @@ impl Session {
 
     /// Every object that this instance has or wants.
     pub(crate) fn ids(&self, wanted: &Wanted) -> BTreeSet<ObjectId> {
-        let recorded = self.recorded.revisions.iter().flat_map(|revision| revision.inventory.iter().cloned());
-        let planned =
-            wanted.artifact.iter().flat_map(|artifact| artifact.objects.iter().map(|planned| planned.id.clone()));
+        let revisions = self.recorded.revisions.iter();
+        let recorded = revisions.flat_map(|revision| revision.inventory.iter().chain(&revision.hooks).cloned());
+        let planned = wanted.artifact.iter().flat_map(|artifact| {
+            artifact.inventory().into_iter().chain(artifact.hooks.iter().map(|hook| hook.id.clone()))
+        });
         recorded.chain(planned).collect()
     }
 
@@ -522,7 +478,7 @@ impl Session {
         }
         // What is in a namespace that is not there need not be looked for.
         let there = |id: &&ObjectId| self.namespaces.get(&id.namespace) != Some(&false);
-        let applied = |id| (id, prepared.and_then(|prepared| prepared.objects.get(id)));
+        let applied = |id| (id, prepared.and_then(|prepared| prepared.object(id)));
         let objects: Vec<_> = self.unlooked.iter().filter(there).map(applied).collect();
         self.target.look(&objects).await?;
         self.unlooked.clear();
@@ -556,9 +512,14 @@ impl Session {
         if let (Effect::WriteRevision { number, .. }, Some(prepared)) = (effect, prepared) {
             self.versions.insert(*number, prepared.version.clone());
             self.times.insert(*number, report::now());
+            self.inputs.extend(prepared.inputs.as_ref().map(|inputs| (*number, inputs.to_string())));
+        }
+        // Another attempt was begun: should that fail too, it is not tried again at once.
+        if matches!(effect, Effect::WriteRun { run, .. } if run.phase == RunPhase::Running) {
+            self.retry = false;
         }
         let artifact = prepared.map(|prepared| &prepared.artifact);
-        fitout_change::note(effect, artifact, &mut self.recorded, &mut self.records);
+        fitout_change::note(effect, artifact, &mut self.recorded, &mut self.records, &mut self.runs);
     }
 }
 
@@ -596,6 +557,7 @@ fn read_revision(revision: &ExtensionRevision, installed: Option<u32>) -> Revisi
         },
         artifact: spec.artifact_digest.clone().unwrap_or_default().into(),
         inventory: spec.inventory.iter().map(id).collect(),
+        hooks: spec.hooks.iter().map(id).collect(),
         outcome: match revision.outcome(installed) {
             fitout_api::Outcome::Succeeded => Some(Outcome::Deployed),
             fitout_api::Outcome::Superseded => Some(Outcome::Superseded),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::{Gvk, nearest};
 
 /// Whether objects of a kind are in a namespace.
@@ -21,6 +23,11 @@ impl Apis {
     /// The scope of a kind; none where the cluster does not serve it.
     pub fn scope(&self, gvk: &Gvk) -> Option<Scope> {
         self.0.get(gvk).copied()
+    }
+
+    /// Every kind, in the order of groups and versions.
+    pub fn kinds(&self) -> impl Iterator<Item = &Gvk> {
+        self.0.keys()
     }
 
     /// Adds a kind.
@@ -55,4 +62,23 @@ impl FromIterator<(Gvk, Scope)> for Apis {
     fn from_iter<I: IntoIterator<Item = (Gvk, Scope)>>(kinds: I) -> Self {
         Self(kinds.into_iter().collect())
     }
+}
+
+/// The kinds that a definition of custom resources brings along.
+pub fn defined_kinds(object: &Value) -> Vec<(Gvk, Scope)> {
+    let spec = &object["spec"];
+    if object["kind"] != "CustomResourceDefinition" {
+        return vec![];
+    }
+    let scope = if spec["scope"] == "Cluster" { Scope::Cluster } else { Scope::Namespaced };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    versions
+        .map(|version| Gvk {
+            group: text(&spec["group"]),
+            version: text(&version["name"]),
+            kind: text(&spec["names"]["kind"]),
+        })
+        .map(|gvk| (gvk, scope))
+        .collect()
 }

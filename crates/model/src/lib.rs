@@ -12,7 +12,7 @@ mod problem;
 pub mod rules;
 mod values;
 
-pub use apis::{Apis, Scope};
+pub use apis::{Apis, Scope, defined_kinds};
 pub use capability::{capabilities, platform};
 pub use definition::{
     AccessRule, Conflict, Definition, Dependency, Engine, Helm, InternetAccess, Lifecycle, Link, Manifests, Olm, Reach,
@@ -24,4 +24,4 @@ pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
 pub use package::{Package, Packages, read_packages};
 pub use problem::Problem;
-pub use values::{coalesce, contains};
+pub use values::{coalesce, contains, overlay};

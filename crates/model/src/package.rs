@@ -1,6 +1,7 @@
 //! Definitions with the files that came with them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::{Definition, Digest, Problem, parse_definition};
 
@@ -19,7 +20,7 @@ pub struct Package {
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     /// What could be read, in the order of extension and version.
-    pub packages: Vec<Package>,
+    pub packages: Vec<Arc<Package>>,
     /// What could not, each with the place it is at.
     pub problems: Vec<(String, Problem)>,
 }
@@ -39,7 +40,7 @@ pub fn read_packages(files: BTreeMap<String, Vec<u8>>) -> Packages {
     let mut packages = Packages::default();
     for (place, files) in folders {
         match package(&place, files) {
-            Ok(package) => packages.packages.push(package),
+            Ok(package) => packages.packages.push(Arc::new(package)),
             Err(problem) => packages.problems.push((place, problem)),
         }
     }

@@ -21,6 +21,21 @@ pub fn coalesce(under: &mut Value, over: &Value) {
     }
 }
 
+/// Puts one layer of values over another and keeps what deletes: maps merge, all else replaces, null included. So the layer
+/// below all, which is not at hand yet, can lose what is deleted.
+pub fn overlay(under: &mut Value, over: &Value) {
+    let (Value::Object(under), Value::Object(over)) = (&mut *under, over) else {
+        under.clone_from(over);
+        return;
+    };
+    for (name, value) in over {
+        match under.get_mut(name) {
+            Some(inner @ Value::Object(_)) if value.is_object() => overlay(inner, value),
+            _ => drop(under.insert(name.clone(), value.clone())),
+        }
+    }
+}
+
 /// Whether all that is wanted is there: more may be, as a server adds. What is wanted to be empty may be absent.
 pub fn contains(there: &Value, wanted: &Value) -> bool {
     match (there, wanted) {

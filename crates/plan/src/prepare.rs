@@ -1,13 +1,17 @@
 //! From what is wanted, and what there is, to the very thing that is applied.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
-use fitout_engines::{Input, Step, step};
+use fitout_engines::{Files, Input, Lookup, Made, Release, Step, World, given, step};
 use fitout_model::{Apis, Digest, ObjectId, Package, Packages, Problem};
 use fitout_resolve::{Candidate, Question, choose};
 use serde_json::{Value, json};
 
-use crate::{Artifact, Owner, Planned, phase, transform};
+use crate::content::{Content, KeptHook};
+use crate::transform::{settle, transform};
+use crate::{Artifact, Owner};
 
 /// What is asked for, and for what cluster.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +24,27 @@ pub struct Request<'a> {
     pub latest: bool,
     /// The version that is installed.
     pub installed: Option<&'a str>,
-    /// The values of all layers above the definition's own.
+    /// The values of all layers above the definition's own. A null deletes what is below it.
     pub values: &'a Value,
     /// The release it becomes.
     pub owner: Owner<'a>,
+    /// The number of the revision that would be made.
+    pub revision: u32,
     /// The cluster's Kubernetes version, as the cluster says it.
     pub kubernetes: &'a str,
     /// The kinds that the cluster serves.
     pub apis: &'a Apis,
+}
+
+/// A version that was chosen, with all that it is rendered from.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The definition with its files.
+    pub package: Arc<Package>,
+    /// The packaged chart, where it comes from a repository.
+    pub archive: Option<Arc<[u8]>>,
+    /// Why it is this version.
+    pub why: String,
 }
 
 /// What is to be installed, and where it came from.
@@ -35,10 +52,14 @@ pub struct Request<'a> {
 pub struct Prepared {
     /// What the state machine works from.
     pub artifact: Artifact,
-    /// What is applied, by object.
-    pub objects: BTreeMap<ObjectId, Value>,
-    /// All of it, as it is kept: its digest is the artifact's.
-    pub content: String,
+    /// All of it.
+    pub content: Content,
+    /// Where each object is in it.
+    places: BTreeMap<ObjectId, usize>,
+    /// What it was rendered from; none where it is an earlier revision's.
+    pub chosen: Option<Chosen>,
+    /// Of all that goes into it, but for the number of its revision.
+    pub inputs: Option<Digest>,
     /// The version that was chosen.
     pub version: String,
     /// The version of what is inside, as the definition says it.
@@ -62,27 +83,18 @@ pub enum Unprepared {
     Wrong(String),
 }
 
-/// Chooses a version, renders it and puts every object in its place.
-pub fn prepare(request: &Request, packages: &Packages) -> Result<Prepared, Unprepared> {
-    let (package, why) = resolve(request, packages)?;
-    let definition = &package.definition;
-    let wrong = |problem: Problem| Unprepared::Wrong(problem.to_string());
-    let input = Input { definition, files: &package.files, values: request.values };
-    let Step::Objects(objects) = step(&input).map_err(wrong)?;
-    let objects = transform(objects, request.owner, request.apis).map_err(wrong)?;
-    Ok(Prepared {
-        version: definition.version.to_string(),
-        app_version: definition.app_version.clone().unwrap_or_default(),
-        definition: package.digest.clone(),
-        values: request.values.clone(),
-        why,
-        bootstrap: definition.bootstrap,
-        ..kept(Value::Array(objects).to_string(), None)
-    })
+/// What a rendering comes to.
+#[derive(Clone, Debug)]
+pub enum Rendering {
+    /// These have to be looked up on the cluster first.
+    Need(Vec<Lookup>),
+    /// What is to be installed.
+    Ready(Box<Prepared>),
 }
 
-fn resolve<'a>(request: &Request, packages: &'a Packages) -> Result<(&'a Package, String), Unprepared> {
-    let offered: Vec<&Package> =
+/// Chooses a version.
+pub fn resolve(request: &Request, packages: &Packages) -> Result<Chosen, Unprepared> {
+    let offered: Vec<&Arc<Package>> =
         packages.packages.iter().filter(|package| package.definition.extension == request.extension).collect();
     // Where nothing could be read, why is what a person has to know.
     let unread = || {
@@ -111,24 +123,110 @@ fn resolve<'a>(request: &Request, packages: &'a Packages) -> Result<(&'a Package
         latest: request.latest,
     };
     let choice = choose(&question).map_err(Unprepared::Unresolved)?;
-    Ok((offered[choice.index], choice.why))
+    Ok(Chosen { package: Arc::clone(offered[choice.index]), archive: None, why: choice.why })
+}
+
+impl Chosen {
+    /// Of all that goes into a rendering, but for the number of its revision and what a cluster answers. As long as it is
+    /// the same, what was rendered once is what is wanted: nothing that was made by chance is made again.
+    pub fn inputs(&self, request: &Request) -> Digest {
+        Digest::of_value(&json!([
+            self.package.digest,
+            self.archive.as_ref().map(Digest::of),
+            request.values,
+            request.owner.name,
+            request.owner.namespace,
+            request.kubernetes,
+        ]))
+    }
+
+    /// Renders it and puts every object in its place.
+    pub fn render(
+        &self,
+        request: &Request,
+        answers: &BTreeMap<Lookup, Value>,
+        world: &Rc<dyn World>,
+    ) -> Result<Rendering, Unprepared> {
+        let wrong = |problem: Problem| Unprepared::Wrong(problem.to_string());
+        let Owner { name, namespace } = request.owner;
+        let input = Input {
+            definition: &self.package.definition,
+            files: self.files(),
+            values: request.values,
+            release: Release { name, namespace, revision: request.revision },
+            kubernetes: request.kubernetes,
+            apis: request.apis,
+            answers,
+            world,
+        };
+        let made = match step(&input).map_err(wrong)? {
+            Step::Need(lookups) => return Ok(Rendering::Need(lookups)),
+            Step::Made(made) => made,
+        };
+        let content = placed(made, request).map_err(wrong)?;
+        let digest = Digest::of(content.text());
+        Ok(Rendering::Ready(Box::new(self.prepared(content, digest, request))))
+    }
+
+    /// What was rendered from it before, as it was kept.
+    pub fn again(&self, kept: &str, request: &Request) -> Result<Prepared, Unprepared> {
+        Ok(self.prepared(Content::read(kept)?, Digest::of(kept), request))
+    }
+
+    fn prepared(&self, content: Content, digest: Digest, request: &Request) -> Prepared {
+        let definition = &self.package.definition;
+        Prepared {
+            inputs: Some(self.inputs(request)),
+            version: definition.version.to_string(),
+            app_version: definition.app_version.clone().unwrap_or_default(),
+            definition: self.package.digest.clone(),
+            values: given(definition, request.values),
+            why: self.why.clone(),
+            bootstrap: definition.bootstrap,
+            chosen: Some(self.clone()),
+            ..from_content(content, digest, None)
+        }
+    }
+
+    /// What came with the definition.
+    pub fn files(&self) -> Files<'_> {
+        Files { beside: &self.package.files, archive: self.archive.as_deref() }
+    }
+}
+
+fn placed(made: Made, request: &Request) -> Result<Content, Problem> {
+    let (owner, apis) = (request.owner, request.apis);
+    let brought: Vec<Value> = made.crds.iter().chain(&made.objects).cloned().collect();
+    let mut hooks = Vec::with_capacity(made.hooks.len());
+    for (hook, object) in made.hooks {
+        hooks.push(KeptHook { hook, object: settle(object, &brought, owner, apis)? });
+    }
+    let crds = made.crds.into_iter().map(|crd| settle(crd, &brought, owner, apis)).collect::<Result<_, _>>()?;
+    let objects = transform(made.objects, &brought, owner, apis)?;
+    Ok(Content { objects, crds, hooks, notes: made.notes, manifest: made.manifest })
+}
+
+impl Prepared {
+    /// What is applied as this object.
+    pub fn object(&self, id: &ObjectId) -> Option<&Value> {
+        let crd = || self.content.crds.iter().find(|crd| ObjectId::of(crd).as_ref() == Some(id));
+        self.places.get(id).map(|place| &self.content.objects[*place]).or_else(crd)
+    }
 }
 
 /// What was kept of an earlier revision, to be applied again.
-pub fn kept(content: String, rolls_back_to: Option<u32>) -> Prepared {
-    let objects: Vec<Value> = serde_json::from_str(&content).unwrap_or_default();
-    let objects: BTreeMap<ObjectId, Value> =
-        objects.into_iter().filter_map(|object| Some((ObjectId::of(&object)?, object))).collect();
-    let planned = |(id, object): (&ObjectId, &Value)| Planned {
-        id: id.clone(),
-        phase: phase(&id.gvk),
-        digest: Digest::of_value(object),
-    };
-    let digest = Digest::of(&content);
+pub fn kept(kept: &str, rolls_back_to: Option<u32>) -> Result<Prepared, Unprepared> {
+    Ok(from_content(Content::read(kept)?, Digest::of(kept), rolls_back_to))
+}
+
+fn from_content(content: Content, digest: Digest, rolls_back_to: Option<u32>) -> Prepared {
+    let places = content.objects.iter().enumerate();
     Prepared {
-        artifact: Artifact { digest, rolls_back_to, objects: objects.iter().map(planned).collect() },
-        objects,
+        artifact: content.artifact(digest, rolls_back_to),
+        places: places.filter_map(|(place, object)| Some((ObjectId::of(object)?, place))).collect(),
         content,
+        chosen: None,
+        inputs: None,
         version: String::new(),
         app_version: String::new(),
         definition: Digest::of(""),
@@ -168,10 +266,15 @@ mod tests {
             installed: None,
             values: &json!({}),
             owner: Owner { name: "shop", namespace: "shop" },
+            revision: 1,
             kubernetes: "v1.36.3",
             apis: &apis,
         };
-        prepare(&request, packages)
+        let world: Rc<dyn World> = Rc::new(fitout_chance::Machine);
+        match resolve(&request, packages)?.render(&request, &BTreeMap::new(), &world)? {
+            Rendering::Ready(prepared) => Ok(*prepared),
+            Rendering::Need(lookups) => panic!("{lookups:?}"),
+        }
     }
 
     #[test]
@@ -179,15 +282,15 @@ mod tests {
         let offered = packages(&[("1.0.0", ""), ("1.1.0", ", appVersion: v9"), ("1.2.0", ", kubernetes: '>=1.40'")]);
         let prepared = asked(&offered, None).unwrap();
         assert_eq!((prepared.version.as_str(), prepared.app_version.as_str()), ("1.1.0", "v9"));
-        let ids: Vec<String> = prepared.objects.keys().map(ToString::to_string).collect();
+        let ids: Vec<String> = prepared.artifact.objects.iter().map(|planned| planned.id.to_string()).collect();
         assert_eq!(ids, ["ConfigMap/shop/web"]);
-        assert_eq!(prepared.artifact.digest, Digest::of(&prepared.content));
+        assert_eq!(prepared.artifact.digest, Digest::of(prepared.content.text()));
     }
 
     #[test]
     fn what_was_kept_is_the_same_artifact() {
         let prepared = asked(&packages(&[("1.0.0", "")]), None).unwrap();
-        let again = kept(prepared.content.clone(), Some(1));
+        let again = kept(&prepared.content.text(), Some(1)).unwrap();
         assert_eq!(again.artifact.digest, prepared.artifact.digest);
         assert_eq!(again.artifact.objects, prepared.artifact.objects);
     }

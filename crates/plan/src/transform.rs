@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fitout_model::{Apis, Gvk, ObjectId, Problem, Scope};
+use fitout_model::{Apis, ObjectId, Problem, Scope, defined_kinds};
 use serde_json::{Map, Value};
 
 use crate::install_rank;
@@ -22,16 +22,17 @@ pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 /// Names the release's namespace.
 pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
+/// Says `keep` of what stays when its release goes.
+pub const KEEP: &str = "helm.sh/resource-policy";
 
 /// Puts each object where it belongs on a cluster that serves these kinds, marks it as the owner's, and sorts them in
-/// the order in which Helm installs kinds.
-pub fn transform(objects: Vec<Value>, owner: Owner, apis: &Apis) -> Result<Vec<Value>, Problem> {
-    let brought: Apis = objects.iter().flat_map(defined).collect();
+/// the order in which Helm installs kinds. What is brought along may define kinds.
+pub fn transform(objects: Vec<Value>, brought: &[Value], owner: Owner, apis: &Apis) -> Result<Vec<Value>, Problem> {
+    let brought = kinds(brought);
     let mut placed: BTreeMap<ObjectId, Value> = BTreeMap::new();
-    for mut object in objects {
-        let Some(id) = ObjectId::of(&object) else { continue };
-        let scope = apis.scope(&id.gvk).or_else(|| brought.scope(&id.gvk)).ok_or_else(|| unknown(&id, apis))?;
-        place(&mut object, scope, owner);
+    for object in objects {
+        let mut object = place(object, &brought, owner, apis)?;
+        mark(&mut object, owner);
         let Some(id) = ObjectId::of(&object) else { continue };
         if placed.insert(id.clone(), object).is_some() {
             return Err(problem(&id, "it is there twice", "take one of the two out"));
@@ -40,6 +41,16 @@ pub fn transform(objects: Vec<Value>, owner: Owner, apis: &Apis) -> Result<Vec<V
     let mut sorted: Vec<(ObjectId, Value)> = placed.into_iter().collect();
     sorted.sort_by_key(|(id, _)| install_rank(&id.gvk.kind).unwrap_or(usize::MAX));
     Ok(sorted.into_iter().map(|(_, object)| object).collect())
+}
+
+/// Puts an object that belongs to no release where it belongs.
+pub(crate) fn settle(object: Value, brought: &[Value], owner: Owner, apis: &Apis) -> Result<Value, Problem> {
+    place(object, &kinds(brought), owner, apis)
+}
+
+/// The kinds that these bring along.
+fn kinds(brought: &[Value]) -> Apis {
+    brought.iter().flat_map(defined_kinds).collect()
 }
 
 fn problem(id: &ObjectId, message: &str, hint: &str) -> Problem {
@@ -55,27 +66,10 @@ fn unknown(id: &ObjectId, apis: &Apis) -> Problem {
     problem(id, &message, &hint)
 }
 
-/// The kinds that a definition of custom resources brings along.
-fn defined(object: &Value) -> Vec<(Gvk, Scope)> {
-    let spec = &object["spec"];
-    if object["kind"] != "CustomResourceDefinition" {
-        return vec![];
-    }
-    let scope = if spec["scope"] == "Cluster" { Scope::Cluster } else { Scope::Namespaced };
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let versions = spec["versions"].as_array().into_iter().flatten();
-    versions
-        .map(|version| Gvk {
-            group: text(&spec["group"]),
-            version: text(&version["name"]),
-            kind: text(&spec["names"]["kind"]),
-        })
-        .map(|gvk| (gvk, scope))
-        .collect()
-}
-
-fn place(object: &mut Value, scope: Scope, owner: Owner) {
-    let Some(metadata) = object["metadata"].as_object_mut() else { return };
+fn place(mut object: Value, brought: &Apis, owner: Owner, apis: &Apis) -> Result<Value, Problem> {
+    let Some(id) = ObjectId::of(&object) else { return Ok(object) };
+    let scope = apis.scope(&id.gvk).or_else(|| brought.scope(&id.gvk)).ok_or_else(|| unknown(&id, apis))?;
+    let Some(metadata) = object["metadata"].as_object_mut() else { return Ok(object) };
     match scope {
         Scope::Cluster => drop(metadata.remove("namespace")),
         Scope::Namespaced => {
@@ -85,6 +79,11 @@ fn place(object: &mut Value, scope: Scope, owner: Owner) {
             }
         }
     }
+    Ok(object)
+}
+
+fn mark(object: &mut Value, owner: Owner) {
+    let Some(metadata) = object["metadata"].as_object_mut() else { return };
     set(metadata, "labels", MANAGED_BY, "Helm");
     set(metadata, "annotations", RELEASE_NAME, owner.name);
     set(metadata, "annotations", RELEASE_NAMESPACE, owner.namespace);
@@ -100,6 +99,7 @@ fn set(metadata: &mut Map<String, Value>, field: &str, name: &str, value: &str) 
 
 #[cfg(test)]
 mod tests {
+    use fitout_model::Gvk;
     use serde_json::json;
 
     use super::*;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn transformed(objects: &[Value]) -> Result<Vec<Value>, String> {
-        transform(objects.to_vec(), OWNER, &apis()).map_err(|problem| problem.to_string())
+        transform(objects.to_vec(), objects, OWNER, &apis()).map_err(|problem| problem.to_string())
     }
 
     #[test]

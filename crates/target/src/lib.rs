@@ -19,5 +19,5 @@ pub use contact::Contact;
 pub use facts::{Facts, Nodes};
 pub use guard::{Call, Fence, Fenced, Guard};
 pub use refusal::Refusal;
-pub use sightings::{Interest, Owner, Sighting, Sightings};
-pub use write::Target;
+pub use sightings::{Claim, Interest, Owner, Sighting, Sightings};
+pub use write::{AbortOnDrop, Target};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fitout_change::{Seen, State};
 use fitout_health::{Health, health};
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{MANAGER, RELEASE_NAME, RELEASE_NAMESPACE};
+use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE};
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -17,6 +17,15 @@ pub struct Owner {
     pub name: String,
     /// Its namespace.
     pub namespace: String,
+}
+
+/// How a release knows an object for its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// By what the object says.
+    Marked,
+    /// By name alone, unless the object says that it is another release's: hooks, and definitions that come before all else.
+    Named,
 }
 
 /// An object as it was seen: no more of it than decisions are made from.
@@ -30,6 +39,8 @@ pub struct Sighting {
     pub terminating: bool,
     /// Of the set of fields that we own in it: it changes when anybody changes or takes one of them.
     pub fields: Option<Digest>,
+    /// It stays when its release goes.
+    pub keep: bool,
     /// How it is.
     pub health: Health,
     version: u64,
@@ -49,22 +60,28 @@ impl Sighting {
             owner: owner.map(|(name, namespace)| Owner { name, namespace }),
             terminating: !metadata["deletionTimestamp"].is_null(),
             fields: managers.filter(ours).map(|entry| Digest::of_value(&entry["fieldsV1"])).next(),
+            keep: annotation(KEEP).as_deref() == Some("keep"),
             health: health(object),
             version: text(&metadata["resourceVersion"]).parse().unwrap_or(0),
         }
     }
 
     /// What the object is to the release that wants it, where it is known to hold what was applied or not.
-    pub fn seen(&self, by: &Owner, holds: Option<Digest>) -> Seen {
+    pub fn seen(&self, by: &Owner, claim: Claim, holds: Option<Digest>) -> Seen {
         let state = match &self.owner {
             Some(owner) if owner != by => {
                 State::Foreign(Some(format!("release {} in {}", owner.name, owner.namespace)))
             }
-            None => State::Foreign(None),
-            Some(_) if self.terminating => State::Terminating,
-            Some(_) => holds.map_or(State::Changed, State::Applied),
+            None if claim == Claim::Marked => State::Foreign(None),
+            _ if self.terminating => State::Terminating,
+            _ => holds.map_or(State::Changed, State::Applied),
         };
-        Seen { state, healthy: self.health == Health::Current }
+        Seen {
+            state,
+            healthy: self.health == Health::Current,
+            failed: matches!(self.health, Health::Failed(_)),
+            keep: self.keep,
+        }
     }
 }
 
@@ -176,6 +193,13 @@ impl Sightings {
         });
     }
 
+    /// Takes note that an object is not there.
+    pub(crate) fn miss(&self, id: &ObjectId) {
+        if let Some(last) = self.get(id) {
+            self.lose(id, &last);
+        }
+    }
+
     /// Takes note that of this kind there are these objects and no others of a release.
     pub(crate) fn see_all(&self, gvk: &Gvk, there: &BTreeSet<ObjectId>) {
         let gone: Vec<(ObjectId, Sighting)> = {
@@ -212,7 +236,7 @@ impl Sightings {
     }
 
     /// What an object is to the release that wants it.
-    pub fn seen(&self, id: &ObjectId, by: &Owner) -> Option<Seen> {
+    pub fn seen(&self, id: &ObjectId, by: &Owner, claim: Claim) -> Option<Seen> {
         let known = self.lock();
         let sighting = known.objects.get(id)?;
         let unchanged = known
@@ -220,7 +244,7 @@ impl Sightings {
             .get(id)
             .filter(|(_, uid, fields)| *uid == sighting.uid && *fields == sighting.fields)
             .map(|(digest, ..)| digest.clone());
-        Some(sighting.seen(by, unchanged))
+        Some(sighting.seen(by, claim, unchanged))
     }
 }
 
@@ -251,7 +275,7 @@ mod tests {
 
     fn state(sightings: &Sightings) -> Option<State> {
         let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
-        sightings.seen(&id(), &by).map(|seen| seen.state)
+        sightings.seen(&id(), &by, Claim::Marked).map(|seen| seen.state)
     }
 
     #[test]

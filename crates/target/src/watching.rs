@@ -31,6 +31,33 @@ pub(crate) async fn run(client: Client, gvk: Gvk, resource: ApiResource, sightin
     }
 }
 
+/// Follows one object by its name until it is dropped, whatever its labels.
+pub(crate) async fn run_one(api: Api<DynamicObject>, id: ObjectId, sightings: Arc<Sightings>) {
+    let config = Config::default().fields(&format!("metadata.name={}", id.name));
+    let mut events = std::pin::pin!(watcher(api, config).default_backoff());
+    let mut there = false;
+    loop {
+        match events.try_next().await {
+            Ok(Some(Event::Init)) => there = false,
+            Ok(Some(Event::InitDone)) if !there => sightings.miss(&id),
+            Ok(Some(Event::InitDone)) => {}
+            Ok(Some(Event::InitApply(object) | Event::Apply(object))) => {
+                there = true;
+                if let Some((_, sighting)) = read(&id.gvk, &object) {
+                    sightings.see(&id, sighting);
+                }
+            }
+            Ok(Some(Event::Delete(object))) => {
+                if let Some((_, sighting)) = read(&id.gvk, &object) {
+                    sightings.lose(&id, &sighting);
+                }
+            }
+            Ok(None) => return,
+            Err(error) => tracing::debug!(object = %id, %error, "watch"),
+        }
+    }
+}
+
 async fn follow<K: Serialize>(
     events: impl Stream<Item = Result<Event<K>, watcher::Error>>,
     gvk: &Gvk,

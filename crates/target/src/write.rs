@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{MANAGER, holds};
+use fitout_plan::{Lookup, MANAGER, holds};
 use futures::future::try_join_all;
-use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PropagationPolicy};
+use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PropagationPolicy, ValidationDirective};
 use kube::discovery::ApiResource;
 use kube::{Api, Client};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
@@ -209,12 +209,37 @@ impl Target {
         Ok(())
     }
 
+    /// Follows one object by its name for as long as the answer is kept: no other watch sees what carries no mark.
+    pub fn follow(&self, id: &ObjectId) -> Option<AbortOnDrop> {
+        let api = self.api(id)?;
+        let (id, sightings) = (id.clone(), Arc::clone(&self.sightings));
+        let watch = move || watching::run_one(api.clone(), id.clone(), Arc::clone(&sightings));
+        let watch = self.contact.clone().while_connected(watch).instrument(Span::current());
+        Some(AbortOnDrop(tokio::spawn(watch).abort_handle()))
+    }
+
+    /// What a template asks for: an object, or all of a kind as a list; null where there is none.
+    pub async fn lookup(&self, lookup: &Lookup) -> Result<Value, Refusal> {
+        let Lookup { api_version, kind, namespace, name } = lookup;
+        let id = ObjectId { gvk: Gvk::new(api_version, kind), namespace: namespace.clone(), name: name.clone() };
+        let Some(api) = self.api(&id) else { return Ok(Value::Null) };
+        if !name.is_empty() {
+            return Ok(self.read(&id).await?.unwrap_or_default());
+        }
+        let listed = api.list(&ListParams::default()).await.map_err(|error| Refusal::new(&id, &error))?;
+        let items: Vec<Value> = listed.items.iter().filter_map(|item| serde_json::to_value(item).ok()).collect();
+        Ok(json!({ "apiVersion": api_version, "kind": format!("{kind}List"), "items": items }))
+    }
+
     async fn refresh_apis(&self) -> kube::Result<()> {
         follow::refresh_apis(&self.client, &self.facts).await
     }
 
     fn resource(&self, gvk: &Gvk) -> Option<ApiResource> {
-        self.facts.borrow().resources.get(gvk).cloned()
+        let facts = self.facts.borrow();
+        // What was written in a version that the cluster no longer serves is the same object in another.
+        let other = || facts.resources.iter().find(|(other, _)| other.group == gvk.group && other.kind == gvk.kind);
+        facts.resources.get(gvk).or_else(|| Some(other()?.1)).cloned()
     }
 
     fn api(&self, id: &ObjectId) -> Option<Api<DynamicObject>> {
@@ -229,6 +254,17 @@ impl Target {
 }
 
 /// By force: what a person changed by hand is put back, and says so in the drift it was found by.
+/// A field that the cluster does not know is refused, as Helm has it: nobody would see that it has no effect.
 fn applying() -> PatchParams {
-    PatchParams::apply(MANAGER).force()
+    PatchParams { field_validation: Some(ValidationDirective::Strict), ..PatchParams::apply(MANAGER).force() }
+}
+
+/// Work that ends when nobody keeps this any more.
+#[derive(Debug)]
+pub struct AbortOnDrop(tokio::task::AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use fitout_change::State;
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Owner as PlanOwner, transform};
-use fitout_target::{Disconnected, Guard, Interest, Owner, Target, connect};
+use fitout_target::{Claim, Disconnected, Guard, Interest, Owner, Target, connect};
 use fitout_testkit::{Cluster, Spec};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn config_map(target: &Target, namespace: &str, value: &str) -> (ObjectId, Value
     let object =
         json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": { "k": value } });
     let owner = PlanOwner { name: "web", namespace };
-    let object = transform(vec![object], owner, &target.facts().apis).unwrap().remove(0);
+    let object = transform(vec![object], &[], owner, &target.facts().apis).unwrap().remove(0);
     (ObjectId::of(&object).unwrap(), object)
 }
 
@@ -37,7 +37,7 @@ fn owner(namespace: &str) -> Owner {
 async fn until(target: &Target, interest: &Interest, id: &ObjectId, by: &Owner, wanted: Option<State>) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let seen = target.sightings().seen(id, by).map(|seen| seen.state);
+        let seen = target.sightings().seen(id, by, Claim::Marked).map(|seen| seen.state);
         if seen == wanted {
             return Ok(());
         }

@@ -149,6 +149,9 @@ pub(crate) fn revision(number: u32, action: Action, result: Outcome) -> Extensio
         definition_digest: format!("sha256:{}", "1".repeat(64)),
         artifact_digest: Some(format!("sha256:{}", "2".repeat(64))),
         values_digest: Some(format!("sha256:{}", "3".repeat(64))),
+        input_digest: None,
+        chart_digest: None,
+        hooks: vec![],
         inventory: vec![],
     };
     let status = ExtensionRevisionStatus {

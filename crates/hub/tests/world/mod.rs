@@ -78,6 +78,16 @@ impl World {
         Ok(())
     }
 
+    /// Ends the hub as it is, and starts another.
+    pub fn restart_hub(self) -> Result<Self> {
+        let Self { hub, target, catalog, runtime } = self;
+        runtime.shutdown_background();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let world = Self { hub, target, catalog, runtime };
+        world.run_hub()?;
+        Ok(world)
+    }
+
     pub fn run_hub(&self) -> Result<()> {
         let kubeconfig = Kubeconfig::from_yaml(&fs::read_to_string(self.hub.kubeconfig())?)?;
         let options = Options { history: 5, sweep_after: Duration::from_secs(1), lease: Duration::from_secs(2) };

@@ -1,0 +1,172 @@
+//! The helm engine: a chart, rendered as Helm renders it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use fitout_chart::manifest::{self, Hook as Rendered};
+use fitout_chart::render::{Capabilities, KubeVersion, Lookup, Options};
+use fitout_chart::{Chart, File, Warnings, template, values};
+use fitout_gotmpl::Value as Seen;
+use fitout_model::{Definition, Helm, Problem};
+use fitout_release::Hook;
+use serde_json::Value;
+
+use crate::manifests::{collect, problem};
+use crate::{Files, Input, Made, Step, given};
+
+pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
+    let chart = load(input.definition, helm, input.files)?;
+    let name = format!("chart {} {}", chart.name(), chart.metadata.version);
+    let wrong = |message: &str, hint: &str| problem(&name, &one_line(message), hint);
+    let crds = definitions(&chart)?;
+    let given = given(input.definition, input.values);
+    let given = values::load(given.to_string().as_bytes())
+        .map_err(|error| wrong(&error.to_string(), "correct the values of the instance"))?;
+    let release = values::Release {
+        name: input.release.name.to_owned(),
+        namespace: input.release.namespace.to_owned(),
+        revision: input.release.revision.into(),
+        is_upgrade: input.release.revision > 1,
+    };
+    let capabilities = capabilities(input, &crds).map_err(|error| wrong(&error, "ask whoever runs the cluster"))?;
+    let asked = Rc::new(RefCell::new(BTreeSet::new()));
+    let options = Options { answer: Some(answering(input.answers, Rc::clone(&asked))), ..Options::default() };
+    let rendered = template(chart, &given, &release, &capabilities, input.world, &options, &mut Warnings::new());
+    // Whatever became of it, it may become something else once the answers are known.
+    let asked: Vec<Lookup> = asked.take().into_iter().collect();
+    if !asked.is_empty() {
+        return Ok(Step::Need(asked));
+    }
+    let rendered = rendered
+        .map_err(|error| wrong(&error.to_string(), "correct the values of the instance, or take another version"))?;
+    let mut objects = Vec::new();
+    for manifest in &rendered.objects {
+        read(&manifest.path, &manifest.text, &mut objects)?;
+    }
+    let mut hooks = Vec::new();
+    for hook in &rendered.hooks {
+        let mut object = Vec::new();
+        read(&hook.manifest.path, &hook.manifest.text, &mut object)?;
+        hooks.extend(object.pop().map(|object| (recorded(hook), object)));
+    }
+    Ok(Step::Made(Made { objects, crds, hooks, manifest: Some(rendered.manifest()), notes: rendered.notes }))
+}
+
+/// The chart of a definition: its own files, an archive among them, or what was fetched.
+pub(crate) fn load(definition: &Definition, helm: &Helm, files: Files) -> Result<Chart, Problem> {
+    let wrong = |error: fitout_chart::Error| {
+        let message = one_line(&error.to_string());
+        problem(&format!("chart {}", helm.chart), &message, "take another version, or mend the chart")
+    };
+    let warnings = &mut Warnings::new();
+    if let Some(archive) = files.archive.or_else(|| files.beside.get(&helm.chart).map(Vec::as_slice)) {
+        return Chart::from_archive(archive, warnings).map_err(wrong);
+    }
+    let folder = format!("{}/", helm.chart.trim_end_matches('/'));
+    let own = files.beside.iter().filter_map(|(path, content)| Some((path.strip_prefix(&folder)?, content)));
+    let own: Vec<File> = own.map(|(path, content)| File::new(path, content.clone())).collect();
+    if own.is_empty() {
+        let message = format!("there is no chart `{}` beside the definition", helm.chart);
+        let hint = "put its directory or its archive there, or name the repository it is in";
+        return Err(problem(&format!("{}: spec.helm.chart", definition.extension), &message, hint));
+    }
+    Chart::from_directory(own, warnings).map_err(wrong)
+}
+
+/// What templates are told of the cluster. As with Helm, the definitions of custom resources in `crds/` are there when
+/// templates are rendered.
+fn capabilities(input: &Input, crds: &[Value]) -> Result<Capabilities, String> {
+    let kube_version = KubeVersion::parse(input.kubernetes)?;
+    let brought = crds.iter().flat_map(fitout_model::defined_kinds).map(|(gvk, _)| gvk);
+    let kinds: BTreeSet<(String, String)> =
+        input.apis.kinds().cloned().chain(brought).map(|gvk| (gvk.api_version(), gvk.kind)).collect();
+    let versions: BTreeSet<&String> = kinds.iter().map(|(version, _)| version).collect();
+    let api_versions = versions.into_iter().cloned();
+    let with_kind = kinds.iter().map(|(version, kind)| format!("{version}/{kind}"));
+    Ok(Capabilities { kube_version, api_versions: api_versions.chain(with_kind).collect() })
+}
+
+/// Answers what is known, and notes what is not: that is nothing, for now.
+fn answering(
+    known: &BTreeMap<Lookup, Value>,
+    asked: Rc<RefCell<BTreeSet<Lookup>>>,
+) -> Rc<fitout_chart::render::Answer> {
+    let known: BTreeMap<Lookup, Seen> = known.iter().map(|(lookup, value)| (lookup.clone(), seen(value))).collect();
+    Rc::new(move |lookup| {
+        Ok(known.get(lookup).cloned().unwrap_or_else(|| {
+            asked.borrow_mut().insert(lookup.clone());
+            nothing()
+        }))
+    })
+}
+
+fn nothing() -> Seen {
+    Seen::map([("", Seen::Nil); 0])
+}
+
+/// An object as Kubernetes' own library gives it to templates: whole numbers are of 64 bits.
+fn seen(value: &Value) -> Seen {
+    match value {
+        Value::Null => nothing(),
+        other => inner(other),
+    }
+}
+
+fn inner(value: &Value) -> Seen {
+    match value {
+        Value::Null => Seen::Nil,
+        Value::Bool(truth) => Seen::Bool(*truth),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => Seen::int64(whole),
+            None => Seen::float(number.as_f64().unwrap_or_default()),
+        },
+        Value::String(text) => Seen::string(text.as_str()),
+        Value::Array(items) => Seen::list(items.iter().map(inner)),
+        Value::Object(fields) => Seen::map(fields.iter().map(|(name, value)| (name.as_str(), inner(value)))),
+    }
+}
+
+/// What is in `crds/`.
+fn definitions(chart: &Chart) -> Result<Vec<Value>, Problem> {
+    let mut objects = Vec::new();
+    for crd in chart.crds() {
+        read(&crd.filename, &crd.file.data.to_str(), &mut objects)?;
+    }
+    Ok(objects)
+}
+
+fn read(path: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), Problem> {
+    for document in manifest::documents(text) {
+        // As with Helm, of two equal keys the last one counts.
+        let value = fitout_goyaml::from_yaml(document).map_err(|error| {
+            problem(path, &one_line(&error.to_string()), "correct the values, or mend the template")
+        })?;
+        if !value.is_null() {
+            collect(value, path, objects)?;
+        }
+    }
+    Ok(())
+}
+
+/// A hook as Helm records it.
+fn recorded(hook: &Rendered) -> Hook {
+    let manifest = &hook.manifest;
+    Hook {
+        name: manifest.head.name.clone(),
+        kind: manifest.head.kind.clone(),
+        path: manifest.path.clone(),
+        manifest: manifest.text.clone(),
+        events: hook.events.iter().map(|event| (*event).to_owned().into()).collect(),
+        weight: hook.weight,
+        delete_policies: hook.delete_policies.iter().cloned().map(Into::into).collect(),
+        output_log_policies: hook.log_policies.iter().cloned().map(Into::into).collect(),
+        ..Hook::default()
+    }
+}
+
+/// Helm's messages may have lines: a sentence has none.
+fn one_line(message: &str) -> String {
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}

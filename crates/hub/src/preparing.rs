@@ -1,0 +1,188 @@
+//! What is to be installed: chosen, had, rendered once, or brought back.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fitout_api::{ExtensionInstance, Policy};
+use fitout_change::Outcome;
+use fitout_model::{Digest, Packages};
+use fitout_plan::{Chosen, Lookup, Prepared, Rendering, Request, Unprepared, World, kept, resolve};
+use kube::ResourceExt;
+use serde_json::{Value, json};
+
+use crate::layers;
+use crate::session::{Session, catalog_namespace, owner};
+
+/// How often templates may ask for something more of the cluster.
+const LOOKUPS: usize = 16;
+
+impl Session {
+    /// What is wanted of an instance; of one that is to go, what it has.
+    pub(crate) async fn prepared_for(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
+        if instance.metadata.deletion_timestamp.is_none() {
+            return self.prepare(instance).await;
+        }
+        let last = self.recorded.revisions.last().filter(|last| !last.hooks.is_empty());
+        let Some(last) = last else { return Err(Unprepared::Wrong("it is being removed".to_owned())) };
+        let key = last.artifact.clone();
+        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(made_from, _)| *made_from == key) {
+            return prepared.clone();
+        }
+        let prepared = self.bring_back(last.number).await.map(Arc::new);
+        self.prepared = Some((key, prepared.clone()));
+        prepared
+    }
+
+    /// Prepared again only when something that goes into it has changed.
+    async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
+        let facts = self.target.facts();
+        let catalog = &instance.spec.extension.catalog;
+        let of = catalog_namespace(instance);
+        self.hub.catalogs.known(&of, catalog).await;
+        let packages = self.hub.catalogs.get(&of, catalog);
+        let installed = self.installed().cloned();
+        if let Some(other) = self.rival(instance) {
+            let release = instance.spec.release_name();
+            let sentence = format!("release {release} is instance {other}'s; choose another release name or namespace");
+            return Err(Unprepared::Wrong(sentence));
+        }
+        let values = layers::values(&self.hub.index, instance).map_err(Unprepared::Wrong)?;
+        let from = json!([
+            instance.spec,
+            values,
+            facts.version,
+            installed,
+            packages.as_ref().map(|packages| {
+                packages.packages.iter().map(|package| package.digest.to_string()).collect::<Vec<_>>()
+            })
+        ]);
+        let key = Digest::of_value(&from);
+        if let Some((made_from, prepared)) = &self.prepared
+            && *made_from == key
+            && prepared.is_ok()
+        {
+            return prepared.clone();
+        }
+        let prepared = match (instance.spec.rollback_to, packages) {
+            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await,
+            (None, Some(packages)) => {
+                let spec = &instance.spec;
+                let request = Request {
+                    extension: &spec.extension.name,
+                    version: spec.version.as_deref(),
+                    latest: spec.upgrade.policy == Policy::Latest,
+                    installed: installed.as_deref(),
+                    values: &values,
+                    owner: owner(instance),
+                    revision: self.recorded.revisions.last().map_or(1, |last| last.number + 1),
+                    kubernetes: &facts.version,
+                    apis: &facts.apis,
+                };
+                match resolve(&request, &packages) {
+                    Ok(chosen) => self.rendered(&request, chosen).await,
+                    Err(unresolved) => Err(unresolved),
+                }
+            }
+            (None, None) => Err(Unprepared::Unresolved(format!(
+                "there is no catalog {catalog}; `fitout catalog list` shows those there are"
+            ))),
+        };
+        let prepared = prepared.map(Arc::new);
+        self.prepared = Some((key, prepared.clone()));
+        prepared
+    }
+
+    /// Rendered once for the same inputs: what was kept of the newest revision is what is wanted, as long as they are its
+    /// own.
+    async fn rendered(&self, request: &Request<'_>, chosen: Chosen) -> Result<Prepared, Unprepared> {
+        let inputs = chosen.inputs(request);
+        let last = self.recorded.revisions.last();
+        if let Some(last) =
+            last.filter(|last| self.inputs.get(&last.number).map(String::as_str) == Some(inputs.as_str()))
+            && let Ok(kept) = self.kept(&last.artifact).await
+        {
+            return chosen.again(&kept, request);
+        }
+        let mut answers: BTreeMap<Lookup, Value> = BTreeMap::new();
+        for _ in 0..LOOKUPS {
+            match render(&chosen, request, &answers)? {
+                Rendering::Ready(prepared) => return Ok(*prepared),
+                Rendering::Need(lookups) => {
+                    for lookup in lookups {
+                        let answer = self.target.lookup(&lookup).await;
+                        let answer = answer.map_err(|refusal| Unprepared::Wrong(format!("lookup: {refusal}")))?;
+                        answers.insert(lookup, answer);
+                    }
+                }
+            }
+        }
+        let message =
+            format!("its templates look up ever more of the cluster, more than {LOOKUPS} times; mend the chart");
+        Err(Unprepared::Wrong(message))
+    }
+
+    async fn roll_back(
+        &self,
+        instance: &ExtensionInstance,
+        number: u32,
+        packages: Option<&Packages>,
+    ) -> Result<Prepared, Unprepared> {
+        let mut found = self.bring_back(number).await?;
+        // Only Helm's tables show it; where the catalog has forgotten the version, they show none.
+        let mut known = packages.into_iter().flat_map(|packages| &packages.packages).map(|package| &package.definition);
+        let app_version = known.find(|definition| {
+            definition.extension == instance.spec.extension.name && definition.version.to_string() == found.version
+        });
+        found.app_version = app_version.and_then(|definition| definition.app_version.clone()).unwrap_or_default();
+        Ok(found)
+    }
+
+    /// The version that is installed.
+    pub(crate) fn installed(&self) -> Option<&String> {
+        let mut newest_first = self.recorded.revisions.iter().rev();
+        let deployed = newest_first.find(|revision| revision.outcome == Some(Outcome::Deployed));
+        deployed.and_then(|revision| self.versions.get(&revision.number))
+    }
+
+    /// Another instance that has the same release: the one that is installed keeps it, or else the older.
+    fn rival(&self, instance: &ExtensionInstance) -> Option<String> {
+        fn place(instance: &ExtensionInstance) -> [Option<&str>; 4] {
+            let spec = &instance.spec;
+            let own = instance.metadata.namespace.as_deref();
+            [own, Some(&spec.cluster), Some(&spec.namespace), Some(spec.release_name())]
+        }
+        let age = |instance: &ExtensionInstance| (instance.metadata.creation_timestamp.clone(), instance.uid());
+        let installed = |other: &ExtensionInstance| other.status.as_ref().is_some_and(|said| said.revision.is_some());
+        let ours = (self.recorded.revisions.is_empty(), age(instance));
+        let mut others = self.hub.index.instances.state().into_iter();
+        let rival = others.find(|other| place(other) == place(instance) && (!installed(other), age(other)) < ours);
+        rival.map(|other| other.name_any())
+    }
+
+    /// The artifact of an earlier revision: the very thing that was applied then.
+    pub(crate) async fn bring_back(&self, number: u32) -> Result<Prepared, Unprepared> {
+        let revision = self.recorded.revisions.iter().find(|revision| revision.number == number);
+        // Once it was brought back, the newest revision has the same content and the old one may be forgotten.
+        let revision = revision
+            .or(self.recorded.revisions.last())
+            .ok_or_else(|| Unprepared::Wrong("there is no revision yet".to_owned()))?;
+        let mut prepared = kept(&self.kept(&revision.artifact).await?, Some(number))?;
+        prepared.version = self.versions.get(&revision.number).cloned().unwrap_or_default();
+        prepared.inputs = self.inputs.get(&revision.number).cloned().map(Digest::from);
+        prepared.why = format!("revision {number} was asked for");
+        Ok(prepared)
+    }
+
+    async fn kept(&self, artifact: &Digest) -> Result<String, Unprepared> {
+        let wrong = |message: String| Unprepared::Wrong(message);
+        let content = self.hub.content.get(artifact).await.map_err(|error| wrong(error.to_string()))?;
+        String::from_utf8(content).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// Renders on this thread: what templates see does not leave it.
+fn render(chosen: &Chosen, request: &Request, answers: &BTreeMap<Lookup, Value>) -> Result<Rendering, Unprepared> {
+    let world: Rc<dyn World> = Rc::new(fitout_chance::Machine);
+    chosen.render(request, answers, &world)
+}
