@@ -85,6 +85,31 @@ pub struct ExtensionInstanceSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rollback_to: Option<u32>,
+    /// What is done where another hand has changed the release, or made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takeover: Option<Takeover>,
+}
+
+/// What a person has chosen where another hand has changed a release.
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Takeover {
+    /// What is done.
+    pub choice: Choice,
+    /// The revision that it is about: a later one needs another choice. Absent: the one that is there before the instance has
+    /// any of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub revision: Option<u32>,
+}
+
+/// What is done about a release that another hand has changed.
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Choice {
+    /// It stays as it is, until something else is wanted.
+    Adopt,
+    /// What is wanted is installed over it.
+    Reassert,
 }
 
 /// What counts is the name that is used: the default may be written out later, and taken away again.
@@ -193,6 +218,9 @@ pub struct ExtensionInstanceStatus {
     /// The version that is installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The revision that another hand made and that waits for a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_revision: Option<u32>,
     /// The version that is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted_version: Option<String>,

@@ -121,6 +121,8 @@ pub enum Action {
     Upgrade,
     /// It goes back to an earlier revision.
     Rollback,
+    /// Another hand made it, and it is known from then on.
+    Adopt,
     /// It goes away.
     Uninstall,
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fitout_model::ObjectId;
+use fitout_model::{Digest, ObjectId};
 use fitout_plan::Artifact;
 
-use crate::{Effect, Next, Observed, RecordStatus, Recorded, Revision, Run, Seen, State, Wanted, next};
+use crate::{
+    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Run, Seen, State, Wanted, next,
+};
 
 /// What is going to be done, and how it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub enum End {
     },
     /// There is a release of this name that is not ours.
     Taken(u32),
+    /// Another hand has changed the release.
+    Foreign(Option<u32>),
     /// There is more to come than was looked for.
     Open,
 }
@@ -46,6 +50,9 @@ pub fn foresee(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> For
         match next(wanted, &recorded, &observed) {
             Next::Do(effects) => {
                 for effect in &effects {
+                    if matches!(effect, Effect::Adopt { .. }) {
+                        observed.foreign = None;
+                    }
                     note(effect, wanted.artifact.as_ref(), &mut recorded, &mut observed.records, &mut observed.runs);
                     touch(effect, wanted.artifact.as_ref(), &mut observed.objects);
                 }
@@ -54,6 +61,7 @@ pub fn foresee(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> For
             Next::Await(ids) => ids.iter().for_each(|id| happen(id, &mut observed.objects)),
             Next::Blocked { object, owner } => return Foreseen { rounds, end: End::Blocked { object, owner } },
             Next::Taken(newest) => return Foreseen { rounds, end: End::Taken(newest) },
+            Next::Foreign(newest) => return Foreseen { rounds, end: End::Foreign(newest) },
             // What has failed may not fail again: that is another attempt.
             Next::Failed { .. } => return foresee_again(wanted, &recorded, &observed, rounds),
             Next::Done => return Foreseen { rounds, end: End::Done },
@@ -90,6 +98,15 @@ pub fn note(
             inventory: artifact.inventory(),
             hooks: artifact.hooks.iter().map(|hook| hook.id.clone()).collect(),
             outcome: None,
+        })),
+        // What it holds is known once it was read; until then it is what is wanted, or nothing that is known.
+        Effect::Adopt { number, keep } => revisions.extend(artifact.map(|artifact| Revision {
+            number: *number,
+            action: Action::Adopt,
+            artifact: if *keep { artifact.digest.clone() } else { Digest::of("") },
+            inventory: if *keep { artifact.inventory() } else { vec![] },
+            hooks: vec![],
+            outcome: Some(Outcome::Deployed),
         })),
         Effect::FinishRevision(number) => recorded.finish(*number),
         Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),

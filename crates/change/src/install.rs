@@ -9,9 +9,8 @@ use fitout_release::HookEvent;
 use crate::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, State, Wanted, hooks};
 
 pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Next {
-    // What we wrote is ours even where the hub has lost its revisions.
-    if let (true, Some(newest)) = (recorded.revisions.is_empty(), observed.foreign) {
-        return Next::Taken(newest);
+    if let Some(next) = foreign(wanted, recorded, observed) {
+        return next;
     }
     // Before anything is written: what is not ours is not ours to touch.
     let hooks = artifact.hooks.iter().map(|hook| &hook.id);
@@ -29,6 +28,36 @@ pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, ob
     }
 }
 
+/// What another hand made stays until a person has chosen. What we wrote is ours even where the hub has lost its revisions.
+fn foreign(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Option<Next> {
+    let last = recorded.revisions.last();
+    let chosen = |number: u32| {
+        wanted.takeover.filter(|takeover| match takeover.revision {
+            Some(revision) => revision == number,
+            None => last.is_none(),
+        })
+    };
+    match (last, observed.foreign) {
+        (_, Some(newest)) if last.is_none_or(|last| last.number < newest) => Some(match (chosen(newest), last) {
+            (Some(takeover), _) => Next::Do(vec![Effect::Adopt { number: newest, keep: takeover.keep }]),
+            (None, None) => Next::Taken(newest),
+            (None, Some(_)) => Next::Foreign(Some(newest)),
+        }),
+        // Its own record was taken over to remove the release, or is gone. To install it again is another revision, so that
+        // the choice is about this one alone.
+        (Some(last), found) if found == Some(last.number) || found.is_none() && is_gone(last, observed) => {
+            let again = chosen(last.number).is_some_and(|takeover| !takeover.keep);
+            let revision = Effect::WriteRevision { number: last.number + 1, action: Action::Install };
+            Some(if again { Next::Do(vec![revision]) } else { Next::Foreign(None) })
+        }
+        _ => None,
+    }
+}
+
+fn is_gone(last: &Revision, observed: &Observed) -> bool {
+    last.outcome.is_some() && !observed.records.contains_key(&last.number)
+}
+
 /// A rollback to what is there anyway is not a new revision; anything else with another content is.
 fn is_for(last: &Revision, artifact: &Artifact) -> bool {
     last.artifact == artifact.digest
@@ -44,18 +73,20 @@ fn action(last: Option<&Revision>, artifact: &Artifact) -> Action {
 
 fn towards(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Recorded, observed: &Observed) -> Next {
     let number = last.number;
-    if last.outcome.is_none() && !observed.records.contains_key(&number) {
+    if !observed.records.contains_key(&number) {
         let status = match last.action {
             Action::Install => RecordStatus::PendingInstall,
             Action::Upgrade => RecordStatus::PendingUpgrade,
             Action::Rollback => RecordStatus::PendingRollback,
+            Action::Adopt => RecordStatus::Deployed,
         };
         return Next::Do(vec![Effect::WriteRecord { number, status }]);
     }
     let deployed = last.outcome.is_some();
-    let (before, after) = events(last.action);
-    let hooks =
-        |event| if deployed { None } else { hooks::next(&artifact.hooks, &event, number, wanted.retry, observed) };
+    let (before, after) = events(last.action).unzip();
+    let hooks = |event: Option<HookEvent>| {
+        hooks::next(&artifact.hooks, &event.filter(|_| !deployed)?, number, wanted.retry, observed)
+    };
     let unfinished = definitions(artifact, last, observed)
         .or_else(|| hooks(before))
         .or_else(|| phases(artifact, deployed, observed))
@@ -70,19 +101,20 @@ fn some(effects: Vec<Effect>) -> Option<Next> {
     (!effects.is_empty()).then_some(Next::Do(effects))
 }
 
-/// The moments before and after the objects of a revision are applied.
-fn events(action: Action) -> (HookEvent, HookEvent) {
+/// The moments before and after the objects of a revision are applied. Another hand has seen to its own.
+fn events(action: Action) -> Option<(HookEvent, HookEvent)> {
     match action {
-        Action::Install => (HookEvent::PreInstall, HookEvent::PostInstall),
-        Action::Upgrade => (HookEvent::PreUpgrade, HookEvent::PostUpgrade),
-        Action::Rollback => (HookEvent::PreRollback, HookEvent::PostRollback),
+        Action::Install => Some((HookEvent::PreInstall, HookEvent::PostInstall)),
+        Action::Upgrade => Some((HookEvent::PreUpgrade, HookEvent::PostUpgrade)),
+        Action::Rollback => Some((HookEvent::PreRollback, HookEvent::PostRollback)),
+        Action::Adopt => None,
     }
 }
 
 /// Definitions of custom resources that belong to no release come first, and are not taken back by a rollback. Those that
 /// another release has are its own.
 fn definitions(artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
-    if last.outcome.is_some() || last.action == Action::Rollback {
+    if last.outcome.is_some() || matches!(last.action, Action::Rollback | Action::Adopt) {
         return None;
     }
     let foreign = |planned: &&Planned| {
@@ -170,14 +202,19 @@ fn ours(id: &ObjectId, observed: &Observed) -> bool {
 fn finish(last: &Revision, recorded: &Recorded, observed: &Observed) -> Vec<Effect> {
     let is_not = |number: u32, status| observed.records.get(&number).is_some_and(|&found| found != status);
     let number = last.number;
-    if is_not(number, RecordStatus::Deployed) || (last.outcome.is_some() && !observed.records.contains_key(&number)) {
+    if is_not(number, RecordStatus::Deployed) {
         return vec![Effect::WriteRecord { number, status: RecordStatus::Deployed }];
     }
-    let earlier = &recorded.revisions[..recorded.revisions.len() - 1];
-    let mut effects: Vec<Effect> = earlier
-        .iter()
-        .filter(|revision| is_not(revision.number, RecordStatus::Superseded))
-        .map(|revision| Effect::WriteRecord { number: revision.number, status: RecordStatus::Superseded })
+    // Those that another hand made among them.
+    let mut effects: Vec<Effect> = observed
+        .records
+        .range(..number)
+        .filter(|(earlier, status)| match status {
+            RecordStatus::Deployed => true,
+            RecordStatus::Superseded => false,
+            _ => recorded.revisions.iter().any(|revision| revision.number == **earlier),
+        })
+        .map(|(earlier, _)| Effect::WriteRecord { number: *earlier, status: RecordStatus::Superseded })
         .collect();
     if effects.is_empty() && last.outcome != Some(Outcome::Deployed) {
         effects.push(Effect::FinishRevision(number));

@@ -19,6 +19,13 @@ pub enum Effect {
         /// Why it is made.
         action: Action,
     },
+    /// Records on the hub a revision that another hand made, as the target has it.
+    Adopt {
+        /// Its number.
+        number: u32,
+        /// Whether it is what is wanted.
+        keep: bool,
+    },
     /// Says on the hub that this revision is what is installed; what came before it is superseded.
     FinishRevision(u32),
     /// Removes a revision from the hub.
@@ -65,6 +72,9 @@ pub enum Next {
     },
     /// Nothing until a person decides: there is a release of this name, and it is not ours. This is its newest revision.
     Taken(u32),
+    /// Nothing until a person decides: another hand has changed the release. This is its newest revision; none where it was
+    /// removed.
+    Foreign(Option<u32>),
     /// Nothing until somebody wants it tried again: this hook has failed.
     Failed {
         /// Its object.

@@ -18,8 +18,20 @@ pub struct Wanted {
     pub artifact: Option<Artifact>,
     /// What has failed is tried again.
     pub retry: bool,
+    /// What a person has chosen where another hand changed the release.
+    pub takeover: Option<Takeover>,
     /// How many revisions are kept beside the one that is deployed.
     pub history: usize,
+}
+
+/// What is done about a release that another hand changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Takeover {
+    /// The revision that it is about; none: whichever there is before there is one of ours.
+    pub revision: Option<u32>,
+    /// Whether what the other hand made stays, until something else is wanted; otherwise what is wanted is installed over
+    /// it.
+    pub keep: bool,
 }
 
 /// What the hub has on record.
@@ -67,6 +79,8 @@ pub enum Action {
     Upgrade,
     /// Something older again.
     Rollback,
+    /// Nothing but to know what another hand made.
+    Adopt,
 }
 
 /// What came of a revision.

@@ -7,7 +7,7 @@ use fitout_plan::{Act, Change, Difference, Mask, Obstacle, Owner, Plan, Prepared
 use fitout_release::{HookEvent, secret_name};
 use serde_json::{Value, json};
 
-use crate::standing::{not_ours, taken};
+use crate::standing::{changed, not_ours, taken};
 use crate::{Action, Effect, End, Foreseen, Observed, RecordStatus, Recorded, State, Wanted, foresee};
 
 /// An object of the target: as it is, and as it would be.
@@ -80,6 +80,7 @@ pub fn plan(question: &Question) -> Plan {
         (_, Err(Unprepared::Wrong(sentence))) => Some(Obstacle::Wrong(sentence.clone())),
         (End::Blocked { object, owner }, _) => Some(Obstacle::Foreign(not_ours(object, owner.as_deref()))),
         (End::Taken(newest), _) => Some(Obstacle::Foreign(taken(question.release, *newest))),
+        (End::Foreign(newest), _) => Some(Obstacle::Foreign(changed(question.release, *newest))),
         (End::Done | End::Open, _) => None,
     };
     let writes = if obstacle.is_some() { vec![] } else { writes(question, &foreseen) };
@@ -116,6 +117,8 @@ fn change(question: &Question, foreseen: &Foreseen, writes: &[Write]) -> Change 
         Some(Action::Install) => Change::Install,
         Some(Action::Upgrade) => Change::Upgrade,
         Some(Action::Rollback) => Change::Rollback,
+        Some(Action::Adopt) if writes.is_empty() => Change::Nothing,
+        Some(Action::Adopt) => Change::Repair,
         None if writes.is_empty() => Change::Nothing,
         None => Change::Repair,
     }
@@ -174,6 +177,7 @@ fn writes(question: &Question, foreseen: &Foreseen) -> Vec<Write> {
                 // What is on record on the hub is not the target's.
                 // That a hook has run is told with the hook.
                 Effect::WriteRun { .. }
+                | Effect::Adopt { .. }
                 | Effect::Hold
                 | Effect::Release
                 | Effect::WriteRevision { .. }

@@ -40,6 +40,8 @@ pub enum Standing {
     Wrong(String),
     /// Something of somebody else's is in the way.
     Blocked(String),
+    /// Another hand has changed the release, and a person has to choose.
+    Foreign(String),
     /// A write failed, and is tried again.
     Failed(String),
     /// It is watched, and nothing is written.
@@ -74,6 +76,7 @@ pub fn standing(now: &Situation) -> Standing {
     match now.next {
         Next::Blocked { object, owner } => Standing::Blocked(not_ours(object, owner.as_deref())),
         Next::Taken(newest) => Standing::Blocked(taken(now.release, *newest)),
+        Next::Foreign(newest) => Standing::Foreign(changed(now.release, *newest)),
         Next::Failed { object, event } => Standing::Failed(failed_hook(object, event)),
         Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
@@ -93,9 +96,24 @@ pub(crate) fn not_ours(object: &ObjectId, owner: Option<&str>) -> String {
 pub(crate) fn taken(release: Owner, newest: u32) -> String {
     let Owner { name, namespace } = release;
     format!(
-        "release {name} is in {namespace} already, at revision {newest}, and is not this instance's; remove it with \
-         `helm uninstall {name} --namespace {namespace}`, or choose another release name"
+        "release {name} is in {namespace} already, at revision {newest}, and is not this instance's; take it over with \
+         `fitout adopt`, remove it with `helm uninstall {name} --namespace {namespace}`, or choose another release name"
     )
+}
+
+/// What to do about a release that another hand changed.
+pub(crate) fn changed(release: Owner, newest: Option<u32>) -> String {
+    let Owner { name, namespace } = release;
+    match newest {
+        Some(newest) => format!(
+            "release {name} in {namespace} is at revision {newest}, which another hand made; `fitout adopt` keeps that, \
+             `fitout reassert` installs again what is wanted here"
+        ),
+        None => format!(
+            "release {name} in {namespace} was removed by another hand; `fitout reassert` installs it again, `fitout \
+             uninstall` lets it go"
+        ),
+    }
 }
 
 /// What to do about a hook that failed.
@@ -130,7 +148,7 @@ pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step
     let last = phases.len() + 1;
     let at = |id: &ObjectId| phases.iter().position(|&found| found == phase(&id.gvk)).map_or(last, |place| place + 1);
     let (place, name, object) = match next {
-        Next::Done | Next::Blocked { .. } | Next::Taken(_) | Next::Failed { .. } => return None,
+        Next::Done | Next::Blocked { .. } | Next::Taken(_) | Next::Foreign(_) | Next::Failed { .. } => return None,
         Next::Await(ids) => {
             let id = ids.first()?;
             let gone = if removing { " to be gone" } else { "" };
@@ -143,6 +161,7 @@ pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step
             Effect::Delete(id) if removing => (at(id), format!("remove {}", words(phase(&id.gvk))), Some(id)),
             Effect::Delete(id) => (last, "remove what is no longer part of it".to_owned(), Some(id)),
             Effect::Hold
+            | Effect::Adopt { .. }
             | Effect::WriteRevision { .. }
             | Effect::WriteRecord {
                 status:
@@ -199,8 +218,8 @@ mod tests {
         let unresolved = Unprepared::Unresolved("none".to_owned());
         let blocked = Next::Blocked { object: id("v1", "ConfigMap"), owner: Some("release a in b".to_owned()) };
         let taken = Next::Taken(3);
-        let helms = "release web is in shop already, at revision 3, and is not this instance's; remove it with `helm \
-                     uninstall web --namespace shop`, or choose another release name";
+        let helms = "release web is in shop already, at revision 3, and is not this instance's; take it over with `fitout \
+                     adopt`, remove it with `helm uninstall web --namespace shop`, or choose another release name";
         let remedy = "ConfigMap/shop/web belongs to release a in b; remove it, or choose another release name";
         let rows = [
             (quiet(&done), Standing::Installed),

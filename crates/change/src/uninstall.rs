@@ -30,9 +30,9 @@ pub(crate) fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) ->
     if let Some(next) = left {
         return next;
     }
-    // The newest record last: as long as there is one, Helm sees that something is going on. One without a revision is
-    // somebody else's.
-    let ours = |number: &&u32| recorded.revisions.iter().any(|revision| revision.number == **number);
+    // The newest record last: as long as there is one, Helm sees that something is going on. One that is newer than ours is
+    // somebody else's; those before are of the release that was adopted.
+    let ours = |number: &&u32| last.is_some_and(|last| **number <= last.number);
     if let Some(&number) = observed.records.keys().find(ours) {
         return Next::Do(vec![Effect::RemoveRecord(number)]);
     }

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_change::{
-    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Wanted, foresee, next,
+    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Takeover, Wanted, foresee,
+    next,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Artifact, Planned, PlannedHook, phase};
@@ -114,7 +115,7 @@ fn second() -> Artifact {
 fn wanted(artifact: Option<Artifact>) -> Wanted {
     let present = artifact.is_some();
     // What goes has hooks that run then.
-    Wanted { present, suspended: false, artifact: artifact.or(Some(first())), retry: true, history: 2 }
+    Wanted { present, suspended: false, artifact: artifact.or(Some(first())), retry: true, takeover: None, history: 2 }
 }
 
 impl World {
@@ -140,6 +141,18 @@ impl World {
                         outcome: None,
                     });
                 }
+            }
+            Effect::Adopt { number, keep } => {
+                let (artifact, inventory) = if *keep {
+                    let artifact = wanted.artifact.as_ref().unwrap();
+                    (artifact.digest.clone(), artifact.inventory())
+                } else {
+                    (Digest::of("theirs"), self.observed.objects.keys().cloned().collect())
+                };
+                let outcome = (self.observed.records[number] == RecordStatus::Deployed).then_some(Outcome::Deployed);
+                let (number, action) = (*number, Action::Adopt);
+                revisions.push(Revision { number, action, artifact, inventory, hooks: vec![], outcome });
+                self.observed.foreign = None;
             }
             Effect::FinishRevision(number) => self.recorded.finish(*number),
             Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
@@ -246,6 +259,7 @@ impl World {
                 Next::Failed { object, event } => panic!("{event} hook {object}"),
                 Next::Blocked { object, owner } => panic!("{object} is {owner:?}'s"),
                 Next::Taken(newest) => panic!("there is a release at revision {newest}"),
+                Next::Foreign(newest) => panic!("another hand made revision {newest:?}"),
             }
         }
         panic!("no end: {:?}", next(wanted, &self.recorded, &self.observed));
@@ -548,6 +562,45 @@ fn a_release_of_somebody_else_is_left_alone() {
     assert_eq!(foresee(&wanted(Some(first())), &world.recorded, &world.observed).end, fitout_change::End::Taken(3));
     // Whoever is not wanted any more goes without it.
     assert_eq!(next(&wanted(None), &world.recorded, &world.observed), Next::Do(vec![Effect::Release]));
+}
+
+#[test]
+fn what_another_hand_made_waits_for_a_choice() {
+    let mut world = World::default();
+    let here = wanted(Some(first()));
+    world.run(&here, None);
+    // Another hand upgrades: our record is superseded, an object is added.
+    world.observed.records.extend([(1, RecordStatus::Superseded), (2, RecordStatus::Deployed)]);
+    world.observed.foreign = Some(2);
+    let added = id("v1", "ConfigMap", "added");
+    world.observed.objects.insert(added.clone(), Seen::fresh(State::Changed));
+    assert_eq!(next(&here, &world.recorded, &world.observed), Next::Foreign(Some(2)));
+    // A choice about another revision is none.
+    let choose =
+        |revision, keep| Wanted { takeover: Some(Takeover { revision: Some(revision), keep }), ..here.clone() };
+    assert_eq!(next(&choose(3, true), &world.recorded, &world.observed), Next::Foreign(Some(2)));
+    // It stays, and is ours.
+    let mut kept = world.clone();
+    kept.done.clear();
+    kept.run(&choose(2, true), None);
+    assert_eq!(kept.done, [Effect::Adopt { number: 2, keep: true }]);
+    // Or what is wanted here comes back, and what was added goes.
+    let mut back = world.clone();
+    back.run(&choose(2, false), None);
+    assert_eq!(back.recorded.revisions.last().map(|last| (last.number, last.action)), Some((3, Action::Upgrade)));
+    assert_eq!(back.observed.records[&3], RecordStatus::Deployed);
+    assert!(!back.observed.objects.contains_key(&added));
+    // Removed by another hand: nothing is made again until that is wanted.
+    world.observed.foreign = None;
+    world.observed.records.clear();
+    world.observed.objects.clear();
+    assert_eq!(next(&here, &world.recorded, &world.observed), Next::Foreign(None));
+    assert_eq!(next(&choose(1, true), &world.recorded, &world.observed), Next::Foreign(None));
+    world.run(&choose(1, false), None);
+    assert_eq!(world.observed.records, [(2, RecordStatus::Deployed)].into());
+    // The choice was about that time alone.
+    world.observed.records.clear();
+    assert_eq!(next(&choose(1, false), &world.recorded, &world.observed), Next::Foreign(None));
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Scene {
     fn empty(wanted: &Prepared) -> Self {
         let artifact = Some(wanted.artifact.clone());
         Self {
-            wanted: Wanted { present: true, suspended: false, artifact, retry: false, history: 2 },
+            wanted: Wanted { present: true, suspended: false, artifact, retry: false, takeover: None, history: 2 },
             recorded: Recorded::default(),
             observed: Observed::default(),
             found: BTreeMap::new(),

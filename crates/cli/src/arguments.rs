@@ -73,6 +73,10 @@ pub(crate) enum Command {
     Rollback(Rollback),
     /// Remove an instance from its cluster
     Uninstall(Uninstall),
+    /// Keep what another hand made of an instance's release, such as `helm upgrade`
+    Adopt(Takeover),
+    /// Install again what is wanted, over what another hand made of an instance's release
+    Reassert(Takeover),
     /// Show what the hub would do for an instance, object by object, and why
     Plan(Plan),
     /// List the instances
@@ -208,6 +212,9 @@ pub(crate) struct Install {
     pub(crate) version: Option<String>,
     #[command(flatten)]
     pub(crate) values: Values,
+    /// Take over the release that is there already, as it is: one that Helm made
+    #[arg(long)]
+    pub(crate) adopt: bool,
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -257,6 +264,17 @@ pub(crate) struct Rollback {
     /// The number of the revision [default: the one before]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) revision: Option<u32>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) waiting: Waiting,
+}
+
+#[derive(Args)]
+pub(crate) struct Takeover {
+    /// The instance
+    pub(crate) instance: String,
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

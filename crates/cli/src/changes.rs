@@ -3,14 +3,14 @@
 use std::io::IsTerminal;
 
 use fitout_api::{
-    Catalog, Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, PlanSpec, Scope, conditions,
+    Catalog, Choice, Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, PlanSpec, Scope, conditions,
 };
 use kube::api::{DeleteParams, DynamicObject, ListParams, Preconditions};
 use kube::core::ApiResource;
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 
-use crate::arguments::{Install, Rollback, Uninstall, Upgrade, Waiting};
+use crate::arguments::{Install, Rollback, Takeover, Uninstall, Upgrade, Waiting};
 use crate::connection::Session;
 use crate::display::Display;
 use crate::failure::{Failure, refused, unknown};
@@ -140,6 +140,25 @@ pub(crate) async fn rollback(session: &Session, rollback: &Rollback) -> Result<A
     let begun = format!("changed instance {name}: the hub brings it back to revision {target}");
     let done = format!("brought {name} back to revision {target}");
     finish(session, typed(&changed)?, &rollback.waiting, &done, &begun).await
+}
+
+/// What becomes of a revision that another hand made.
+pub(crate) async fn take_over(session: &Session, asked: &Takeover, choice: Choice) -> Result<Answer, Failure> {
+    let name = &asked.instance;
+    let changed = change(session, name, asked.dry_run, |object| instance::take_over(object, choice).map(drop)).await?;
+    if asked.dry_run {
+        return shown(session, &changed).await;
+    }
+    let revision = &changed["spec"]["takeover"]["revision"];
+    let (begun, done) = match choice {
+        Choice::Adopt => {
+            (format!("the hub keeps revision {revision}"), format!("adopted revision {revision} of {name}"))
+        }
+        Choice::Reassert => {
+            (format!("the hub installs what is wanted over revision {revision}"), format!("reasserted {name}"))
+        }
+    };
+    finish(session, typed(&changed)?, &asked.waiting, &done, &format!("changed instance {name}: {begun}")).await
 }
 
 pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Result<Answer, Failure> {

@@ -1,6 +1,8 @@
 //! What is written to the hub, made from what was typed.
 
-use fitout_api::{ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Upgrade};
+use fitout_api::{
+    Choice, ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Takeover, Upgrade,
+};
 use kube::ResourceExt;
 use serde_json::Value;
 
@@ -43,6 +45,7 @@ pub(crate) fn wanted(
         upgrade: Upgrade::default(),
         suspend: false,
         rollback_to: None,
+        takeover: install.adopt.then_some(Takeover { choice: Choice::Adopt, revision: None }),
     };
     Ok(ExtensionInstance::held(namespace, &name, spec))
 }
@@ -82,6 +85,22 @@ pub(crate) fn roll_back(instance: &mut Value, revision: u32) {
     if let Some(spec) = instance.get_mut("spec").and_then(Value::as_object_mut) {
         spec.insert("rollbackTo".to_owned(), revision.into());
     }
+}
+
+/// Makes of an instance, as the hub has it, one for which a person has chosen what becomes of another hand's revision.
+pub(crate) fn take_over(instance: &mut Value, choice: Choice) -> Result<u32, Failure> {
+    let name = instance["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let Some(revision) = instance["status"]["foreignRevision"].as_u64().and_then(|found| u32::try_from(found).ok())
+    else {
+        let sentence = format!("there is nothing to choose for instance {name}: no other hand has changed its release");
+        return Err(Failure::new(sentence).hint(format!("see how it is doing with `fitout status {name}`")));
+    };
+    if let Some(spec) = instance.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("takeover".to_owned(), serde_json::json!({ "choice": choice, "revision": revision }));
+        // What another hand made came after it.
+        spec.remove("rollbackTo");
+    }
+    Ok(revision)
 }
 
 /// The values that an instance, as the hub has it, carries itself.
@@ -200,6 +219,20 @@ mod tests {
         assert_eq!(instance, json!({ "spec": { "version": "1.x", "new": true, "values": { "a": 1 } } }));
         upgrade(&mut instance, Some("2.x"), FreeForm::new());
         assert_eq!(instance, json!({ "spec": { "version": "2.x", "new": true } }));
+    }
+
+    #[test]
+    fn a_choice_is_about_the_revision_that_waits_for_one() {
+        let mut instance = json!({
+            "metadata": { "name": "web" }, "spec": { "rollbackTo": 1 }, "status": { "foreignRevision": 4 },
+        });
+        assert_eq!(take_over(&mut instance, Choice::Reassert).unwrap(), 4);
+        assert_eq!(instance["spec"], json!({ "takeover": { "choice": "Reassert", "revision": 4 } }));
+        instance["status"] = json!({});
+        assert_snapshot!(take_over(&mut instance, Choice::Adopt).unwrap_err().shown(Paint::new(false)), @r"
+        error: there is nothing to choose for instance web: no other hand has changed its release
+        hint: see how it is doing with `fitout status web`
+        ");
     }
 
     #[test]

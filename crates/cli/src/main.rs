@@ -32,6 +32,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use fitout_api::Choice;
 
 use arguments::{Arguments, Command};
 use connection::Session;
@@ -91,6 +92,8 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
         Command::Upgrade(upgrade) => changes::upgrade(&session().await?, &upgrade).await,
         Command::Rollback(rollback) => changes::rollback(&session().await?, &rollback).await,
         Command::Uninstall(uninstall) => changes::uninstall(&session().await?, &uninstall).await,
+        Command::Adopt(asked) => changes::take_over(&session().await?, &asked, Choice::Adopt).await,
+        Command::Reassert(asked) => changes::take_over(&session().await?, &asked, Choice::Reassert).await,
         Command::Plan(plan) => plans::run(&session().await?, &plan).await,
         Command::List(list) => views::list(&session().await?, &list).await,
         Command::Status(status) => views::status(&session().await?, &status).await,

@@ -136,7 +136,8 @@ fn definitions(chart: &Chart) -> Result<Vec<Value>, Problem> {
     Ok(objects)
 }
 
-fn read(path: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), Problem> {
+/// The objects of a text of documents.
+pub(crate) fn read(path: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), Problem> {
     for document in manifest::documents(text) {
         // As with Helm, of two equal keys the last one counts.
         let value = fitout_goyaml::from_yaml(document).map_err(|error| {

@@ -18,7 +18,7 @@ use fitout_release::Hook;
 pub use fitout_sprig::World;
 use serde_json::Value;
 
-pub use record::chart as recorded_chart;
+pub use record::{chart as recorded_chart, made as recorded_made};
 
 /// What came with a definition.
 #[derive(Clone, Copy, Debug)]

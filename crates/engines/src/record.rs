@@ -3,16 +3,32 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fitout_chart::{Chart, File};
-use fitout_model::{Definition, Engine};
-use fitout_release::{Chart as Recorded, Metadata};
+use fitout_model::{Definition, Engine, Problem};
+use fitout_release::{Chart as Recorded, Hook, HookRun, Metadata, Release};
 use serde_json::{Map, Value, json};
 
-use crate::{Files, helm};
+use crate::{Files, Made, helm};
 
 /// The chart of a definition, for the record of a release; none where the definition has no chart, or it cannot be read.
 pub fn chart(definition: &Definition, files: Files) -> Option<Recorded> {
     let Some(Engine::Helm(helm)) = definition.engine() else { return None };
     helm::load(definition, helm, files).ok().as_ref().map(recorded)
+}
+
+/// What a record says that a release is made of.
+pub fn made(release: &Release) -> Result<Made, Problem> {
+    let mut objects = Vec::new();
+    helm::read("the release's manifest", &release.manifest, &mut objects)?;
+    let mut hooks = Vec::new();
+    for hook in &release.hooks {
+        let mut object = Vec::new();
+        helm::read(&hook.path, &hook.manifest, &mut object)?;
+        // How it went is of the run that it was.
+        let hook = Hook { last_run: HookRun::default(), ..hook.clone() };
+        hooks.extend(object.pop().map(|object| (hook, object)));
+    }
+    let (notes, manifest) = (release.info.notes.clone(), Some(release.manifest.clone()));
+    Ok(Made { objects, crds: vec![], hooks, notes, manifest })
 }
 
 fn recorded(chart: &Chart) -> Recorded {

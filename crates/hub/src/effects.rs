@@ -2,19 +2,19 @@
 
 use std::sync::{Arc, PoisonError};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName};
 use fitout_change::record::{self, Earlier};
-use fitout_change::{Action, Effect, RecordStatus, Run};
+use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run};
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::Prepared;
-use fitout_release::{Release, Stamp, secret};
+use fitout_plan::{Prepared, Unprepared, adopted};
+use fitout_release::{Release, Stamp, fitting_secret};
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, ResourceExt};
 use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
-use crate::session::{Session, ensure_known, owner};
+use crate::session::{Adopted, Session, ensure_known, owner};
 use crate::trouble::Outdated;
 
 impl Session {
@@ -24,11 +24,26 @@ impl Session {
         effect: &Effect,
         instance: &ExtensionInstance,
         prepared: Option<&Arc<Prepared>>,
+    ) -> Result<Option<Adopted>> {
+        if let Effect::Adopt { number, keep } = effect {
+            let wanted = prepared.context("nothing is prepared")?;
+            return self.adopt(instance, wanted, *number, *keep).await.map(Some);
+        }
+        self.write(effect, instance, prepared).await.map(|()| None)
+    }
+
+    async fn write(
+        &self,
+        effect: &Effect,
+        instance: &ExtensionInstance,
+        prepared: Option<&Arc<Prepared>>,
     ) -> Result<()> {
         let release = instance.spec.release_name();
         let namespace = &instance.spec.namespace;
         let prepared = || prepared.context("nothing is prepared");
         match effect {
+            // It has an answer of its own.
+            Effect::Adopt { .. } => Ok(()),
             Effect::Hold => self.hold(instance, true).await,
             Effect::Release => {
                 // What a revision wrote that nobody knows would stay for ever.
@@ -37,7 +52,9 @@ impl Session {
                 self.hold(instance, false).await
             }
             Effect::WriteRevision { number, action } => {
-                self.write_revision(instance, prepared()?, *number, *action).await
+                let (prepared, action) = (prepared()?, *action);
+                let inputs = prepared.inputs.as_ref();
+                self.write_revision(instance, prepared, *number, action, inputs).await
             }
             // The instance's status says so, and that is written when there is nothing left to do.
             Effect::FinishRevision(_) => Ok(()),
@@ -45,7 +62,12 @@ impl Session {
             Effect::WriteRecord { number, status } => {
                 self.write_record(instance, prepared().ok(), *number, *status).await
             }
-            Effect::RemoveRecord(number) => Ok(self.target.remove_record(release, namespace, *number).await?),
+            Effect::RemoveRecord(number) => {
+                self.target.remove_record(release, namespace, *number).await?;
+                // There will be word of its end, and no more than that.
+                self.know(*number, u64::MAX);
+                Ok(())
+            }
             Effect::Apply(id) => {
                 let object = prepared()?.object(id).with_context(|| format!("{id} is not in the artifact"))?;
                 Ok(self.target.apply(id, object).await?)
@@ -75,6 +97,7 @@ impl Session {
         prepared: &Prepared,
         number: u32,
         action: Action,
+        inputs: Option<&Digest>,
     ) -> Result<()> {
         // What another revision names is there.
         let digest = prepared.artifact.digest.as_str();
@@ -89,12 +112,13 @@ impl Session {
                 Action::Install => fitout_api::Action::Install,
                 Action::Upgrade => fitout_api::Action::Upgrade,
                 Action::Rollback => fitout_api::Action::Rollback,
+                Action::Adopt => fitout_api::Action::Adopt,
             },
             version: prepared.version.clone(),
             definition_digest: prepared.definition.to_string(),
             artifact_digest: Some(prepared.artifact.digest.to_string()),
             values_digest: Some(Digest::of_value(&prepared.values).to_string()),
-            input_digest: prepared.inputs.as_ref().map(ToString::to_string),
+            input_digest: inputs.map(ToString::to_string),
             chart_digest: None,
             inventory: prepared.artifact.inventory().iter().map(object_name).collect(),
             hooks: prepared.artifact.hooks.iter().map(|hook| object_name(&hook.id)).collect(),
@@ -155,7 +179,7 @@ impl Session {
         };
         record::advance(&mut release, status);
         if exists {
-            self.target.replace_record(&secret(&release, Stamp::Modified(now))?).await?;
+            self.replace(&mut release, number, now).await?;
         } else {
             // Records are in the release's namespace: that comes first.
             let there = match self.namespaces.get(namespace) {
@@ -165,7 +189,7 @@ impl Session {
             if !there {
                 self.target.make_namespace(namespace).await?;
             }
-            self.target.create_record(&secret(&release, Stamp::Created(now))?).await?;
+            self.know(number, self.target.create_record(&fitting_secret(&mut release, Stamp::Created(now))?).await?);
         }
         // What is deployed stays so for long: it is not worth its memory.
         let soon = status != RecordStatus::Deployed;
@@ -179,14 +203,14 @@ impl Session {
         let Some(number) = prepared.artifact.rolls_back_to else { return Ok(earlier) };
         let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
         let Some(record) = found.remove(&number) else { return Ok(earlier) };
-        Ok(Earlier { chart: record.chart, config: Some(record.config), ..earlier })
+        Ok(Earlier { chart: record.release.chart, config: Some(record.release.config), ..earlier })
     }
 
     async fn write_run(&self, instance: &ExtensionInstance, number: u32, hook: usize, run: &Run) -> Result<()> {
         let now = OffsetDateTime::now_utc();
         let mut release = self.record(instance, number).await?;
         record::set_run(&mut release, hook, run, now);
-        self.target.replace_record(&secret(&release, Stamp::Modified(now))?).await?;
+        self.replace(&mut release, number, now).await?;
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(release);
         Ok(())
     }
@@ -198,7 +222,45 @@ impl Session {
             return Ok(release);
         }
         let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
-        found.remove(&number).ok_or_else(|| Outdated(format!("release record {number} is gone")).into())
+        let found = found.remove(&number).ok_or_else(|| Outdated(format!("release record {number} is gone")))?;
+        Ok(found.release)
+    }
+
+    async fn replace(&self, release: &mut Release, number: u32, now: OffsetDateTime) -> Result<()> {
+        let known = self.record_versions.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied();
+        let secret = fitting_secret(release, Stamp::Modified(now))?;
+        self.know(number, self.target.replace_record(&secret, known).await?);
+        Ok(())
+    }
+
+    /// Takes note of the version that a record has by our own hand.
+    fn know(&self, number: u32, version: u64) {
+        self.record_versions.lock().unwrap_or_else(PoisonError::into_inner).insert(number, version);
+    }
+
+    /// Puts a revision that another hand made on record, as the target has it. Where it is to be kept, it counts as what is
+    /// wanted now.
+    async fn adopt(&self, instance: &ExtensionInstance, wanted: &Prepared, number: u32, keep: bool) -> Result<Adopted> {
+        let release = self.record(instance, number).await?;
+        let wrong = |unprepared: Unprepared| match unprepared {
+            Unprepared::Wrong(sentence) | Unprepared::Unresolved(sentence) => anyhow!(sentence),
+        };
+        let mut theirs = adopted(&release, owner(instance), &self.target.facts().apis).map_err(wrong)?;
+        // The hub counts versions as the definition does, which a chart need not.
+        theirs.version.clone_from(&wanted.version);
+        theirs.definition = wanted.definition.clone();
+        let inputs = wanted.inputs.clone().filter(|_| keep);
+        self.write_revision(instance, &theirs, number, Action::Adopt, inputs.as_ref()).await?;
+        let deployed = record::status(&release) == RecordStatus::Deployed;
+        let revision = Revision {
+            number,
+            action: Action::Adopt,
+            artifact: theirs.artifact.digest.clone(),
+            inventory: theirs.artifact.inventory(),
+            hooks: theirs.artifact.hooks.iter().map(|hook| hook.id.clone()).collect(),
+            outcome: deployed.then_some(Outcome::Deployed),
+        };
+        Ok(Adopted { revision, version: theirs.version, inputs })
     }
 }
 

@@ -54,7 +54,7 @@ impl Hub {
         let ready = prepared.as_deref().ok();
         let wanted = session.wanted(instance, ready);
         let last = match session.recorded.revisions.last() {
-            Some(last) => session.bring_back(last.number).await.ok(),
+            Some(last) => session.bring_back(instance, last.number).await.ok(),
             None => None,
         };
         let refused = |refusal| Unplanned::Refused { cluster: name.clone(), refusal };

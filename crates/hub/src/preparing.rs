@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fitout_api::{ExtensionInstance, Policy};
 use fitout_change::Outcome;
 use fitout_model::{Digest, Packages};
-use fitout_plan::{Chosen, Lookup, Prepared, Rendering, Request, Unprepared, World, kept, resolve};
+use fitout_plan::{Chosen, Lookup, Prepared, Rendering, Request, Unprepared, World, adopted, kept, resolve};
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ impl Session {
         if let Some((_, prepared)) = self.prepared.as_ref().filter(|(made_from, _)| *made_from == key) {
             return prepared.clone();
         }
-        let prepared = self.bring_back(last.number).await.map(Arc::new);
+        let prepared = self.bring_back(instance, last.number).await.map(Arc::new);
         self.prepared = Some((key, prepared.clone()));
         prepared
     }
@@ -128,7 +128,7 @@ impl Session {
         number: u32,
         packages: Option<&Packages>,
     ) -> Result<Prepared, Unprepared> {
-        let mut found = self.bring_back(number).await?;
+        let mut found = self.bring_back(instance, number).await?;
         // Only Helm's tables show it; where the catalog has forgotten the version, they show none.
         let mut known = packages.into_iter().flat_map(|packages| &packages.packages).map(|package| &package.definition);
         let app_version = known.find(|definition| {
@@ -160,9 +160,13 @@ impl Session {
         rival.map(|other| other.name_any())
     }
 
-    /// The artifact of an earlier revision: the very thing that was applied then.
-    pub(crate) async fn bring_back(&self, number: u32) -> Result<Prepared, Unprepared> {
+    /// The artifact of an earlier revision: the very thing that was applied then. Of one that another hand made, what its
+    /// record says.
+    pub(crate) async fn bring_back(&self, instance: &ExtensionInstance, number: u32) -> Result<Prepared, Unprepared> {
         let revision = self.recorded.revisions.iter().find(|revision| revision.number == number);
+        if revision.is_none() && self.records.contains_key(&number) {
+            return self.bring_back_record(instance, number).await;
+        }
         // Once it was brought back, the newest revision has the same content and the old one may be forgotten.
         let revision = revision
             .or(self.recorded.revisions.last())
@@ -170,6 +174,17 @@ impl Session {
         let mut prepared = kept(&self.kept(&revision.artifact).await?, Some(number))?;
         prepared.version = self.versions.get(&revision.number).cloned().unwrap_or_default();
         prepared.inputs = self.inputs.get(&revision.number).cloned().map(Digest::from);
+        prepared.why = format!("revision {number} was asked for");
+        Ok(prepared)
+    }
+
+    async fn bring_back_record(&self, instance: &ExtensionInstance, number: u32) -> Result<Prepared, Unprepared> {
+        let records = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await;
+        let mut records = records.map_err(|refusal| Unprepared::Wrong(refusal.to_string()))?;
+        let gone = || Unprepared::Wrong(format!("the record of revision {number} is gone; choose another revision"));
+        let record = records.remove(&number).ok_or_else(gone)?;
+        let mut prepared = adopted(&record.release, owner(instance), &self.target.facts().apis)?;
+        prepared.artifact.rolls_back_to = Some(number);
         prepared.why = format!("revision {number} was asked for");
         Ok(prepared)
     }

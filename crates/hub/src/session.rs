@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, ObjectName, Scope};
+use fitout_api::{Choice, ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, ObjectName, Scope};
 use fitout_change::{
     Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Run, RunPhase, Seen, Wanted,
     failed_hook, next, record, running,
@@ -14,7 +14,7 @@ use fitout_change::{
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Prepared, Unprepared};
 use fitout_release::Release;
-use fitout_target::{AbortOnDrop, Claim, Contact, Interest, Owner, Target};
+use fitout_target::{AbortOnDrop, Claim, Contact, Hearing, Interest, Owner, Target};
 use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Api, ResourceExt};
@@ -35,9 +35,6 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// write that nobody waits for may be done later than what is then looked at.
 const SETTLE: Duration = Duration::from_millis(300);
 
-/// After which time at most a release that is somebody else's is looked for again.
-const LOOK_AGAIN: Duration = Duration::from_secs(10);
-
 pub(crate) struct Session {
     pub(crate) hub: Arc<Hub>,
     pub(crate) target: Arc<Target>,
@@ -50,6 +47,10 @@ pub(crate) struct Session {
     pub(crate) foreign: Option<u32>,
     /// How the hooks of the newest revision went.
     pub(crate) runs: BTreeMap<usize, Run>,
+    /// The version of each record, as we read or wrote it.
+    pub(crate) record_versions: Mutex<BTreeMap<u32, u64>>,
+    /// Tells of whatever anybody writes to the records.
+    hearing: Hearing,
     /// When the release was first installed.
     pub(crate) first_deployed: Option<OffsetDateTime>,
     /// What has failed is tried again.
@@ -85,6 +86,13 @@ pub(crate) struct Round<'a> {
     pub(crate) prepared: &'a Result<Arc<Prepared>, Unprepared>,
     pub(crate) next: &'a Next,
     pub(crate) failure: Option<&'a str>,
+}
+
+/// A revision that another hand made, as it is on record.
+pub(crate) struct Adopted {
+    pub(crate) revision: Revision,
+    pub(crate) version: String,
+    pub(crate) inputs: Option<Digest>,
 }
 
 /// Why a session ended.
@@ -205,14 +213,18 @@ impl Session {
         let own = &instance.spec.namespace;
         // Where there is no namespace, there is nothing in it to ask for.
         let absent = !target.has_namespace(own).await?;
+        let hearing = target.hearing(instance.spec.release_name(), own);
         let found = if absent { BTreeMap::new() } else { target.records(instance.spec.release_name(), own).await? };
         let records: BTreeMap<u32, RecordStatus> =
-            found.iter().map(|(number, release)| (*number, record::status(release))).collect();
+            found.iter().map(|(number, found)| (*number, record::status(&found.release))).collect();
         let newest = found.last_key_value();
         let number = revisions.iter().map(|revision| revision.spec.number).max();
-        let runs = number.and_then(|number| found.get(&number)).map(record::runs).unwrap_or_default();
-        let first_deployed = found.values().find_map(|release| release.info.first_deployed);
-        let foreign = newest.filter(|(_, release)| !record::is_ours(release)).map(|(number, _)| *number);
+        let runs =
+            number.and_then(|number| found.get(&number)).map(|found| record::runs(&found.release)).unwrap_or_default();
+        let first_deployed = found.values().find_map(|found| found.release.info.first_deployed);
+        let record_versions = found.iter().map(|(number, found)| (*number, found.version)).collect();
+        let foreign =
+            newest.filter(|(number, found)| !is_ours(**number, &found.release, revisions)).map(|(number, _)| *number);
         if let (true, Some((newest, _))) = (revisions.is_empty(), newest) {
             ensure_known(hub, instance, *newest).await?;
         }
@@ -240,6 +252,8 @@ impl Session {
             records,
             foreign,
             runs,
+            record_versions: Mutex::new(record_versions),
+            hearing,
             first_deployed,
             retry: false,
             followed: BTreeMap::new(),
@@ -264,6 +278,9 @@ impl Session {
             let others = changes.borrow_and_update().others;
             facts.mark_unchanged();
             let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return Ended::Gone };
+            if self.is_outdated() {
+                return Ended::Again;
+            }
             let (next, trouble) = self.round(&instance, &lost).await;
             if *lost.borrow() {
                 return Ended::Lost;
@@ -273,10 +290,7 @@ impl Session {
             }
             // By the time it goes on they may have come or gone.
             self.namespaces.clear();
-            let taken = matches!(next, Next::Taken(_));
             let pause = match trouble {
-                // Nobody tells of releases that go.
-                None if taken => Some(retry.pause().min(LOOK_AGAIN)),
                 Some(trouble) => {
                     let pause = retry.pause();
                     let why = &trouble.sentence;
@@ -294,6 +308,12 @@ impl Session {
                     tokio::select! {
                         _ = lost.changed() => return true,
                         () = self.interest.changed() => return true,
+                        () = self.hearing.changed() => {
+                            if self.is_outdated() {
+                                return true;
+                            }
+                            continue;
+                        }
                         ended = facts.changed() => return ended.is_ok(),
                         ended = offers.changed() => return ended.is_ok(),
                         ended = changes.changed() => if ended.is_err() { return false },
@@ -310,7 +330,6 @@ impl Session {
                 None => Some(woken.await),
             };
             match went_on {
-                _ if taken => return Ended::Again,
                 Some(true) if *lost.borrow() => return Ended::Lost,
                 Some(true) => *retry = Retry::default(),
                 Some(false) => return Ended::Gone,
@@ -329,6 +348,9 @@ impl Session {
             Ok(next) => {
                 if matches!(next, Next::Do(_)) {
                     self.take_leave().await;
+                }
+                if let Some(trouble) = self.other_hand(&next, instance).await {
+                    return (next, Some(trouble));
                 }
                 self.enter(&next, instance);
                 self.follow(&next);
@@ -389,6 +411,29 @@ impl Session {
         self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
     }
 
+    /// Whether anybody wrote to the release's records since we read or wrote them.
+    fn is_outdated(&self) -> bool {
+        self.hearing.is_news(&self.record_versions.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Before anything is put back that somebody changed: whoever is at work on the release has said so in its records, and
+    /// word of that may come later than word of what was done.
+    async fn other_hand(&self, next: &Next, instance: &ExtensionInstance) -> Option<Trouble> {
+        let deployed = self.recorded.revisions.last().is_some_and(|last| last.outcome.is_some());
+        let Next::Do(effects) = next else { return None };
+        let mends = effects.iter().any(|effect| matches!(effect, Effect::Apply(_) | Effect::Delete(_)));
+        if !deployed || !mends || instance.metadata.deletion_timestamp.is_some() {
+            return None;
+        }
+        let now = self.target.record_versions(instance.spec.release_name(), &instance.spec.namespace).await;
+        let known = self.record_versions.lock().unwrap_or_else(PoisonError::into_inner);
+        match now {
+            Ok(now) if now.iter().eq(known.iter().filter(|(_, version)| **version != u64::MAX)) => None,
+            Ok(_) => Some(Trouble { sentence: "another hand is at work on the release".to_owned(), unsure: true }),
+            Err(refusal) => Some(Trouble { sentence: refusal.to_string(), unsure: refusal.unsure }),
+        }
+    }
+
     /// The objects of the newest revision.
     pub(crate) fn inventory(&self) -> &[ObjectId] {
         self.recorded.revisions.last().map_or(&[], |last| &last.inventory)
@@ -446,6 +491,10 @@ impl Session {
             suspended: instance.spec.suspend || self.held_back(prepared),
             artifact: prepared.map(|prepared| prepared.artifact.clone()),
             retry: self.retry,
+            takeover: instance.spec.takeover.as_ref().map(|takeover| fitout_change::Takeover {
+                revision: takeover.revision,
+                keep: takeover.choice == Choice::Adopt,
+            }),
             history: self.hub.options.history,
         }
     }
@@ -496,7 +545,8 @@ impl Session {
         let mut failure: Option<Trouble> = None;
         for (effect, result) in effects.iter().zip(done) {
             match result {
-                Ok(()) => self.note(effect, prepared),
+                Ok(Some(adopted)) => self.note_adopted(adopted),
+                Ok(None) => self.note(effect, prepared),
                 Err(error) => {
                     let trouble = Trouble::of(&error);
                     let unsure = trouble.unsure || failure.as_ref().is_some_and(|first| first.unsure);
@@ -505,6 +555,20 @@ impl Session {
             }
         }
         failure
+    }
+
+    /// What is known once a revision that another hand made is on record.
+    fn note_adopted(&mut self, adopted: Adopted) {
+        let Adopted { revision, version, inputs } = adopted;
+        self.foreign = None;
+        self.versions.insert(revision.number, version);
+        self.times.insert(revision.number, report::now());
+        self.inputs.extend(inputs.map(|inputs| (revision.number, inputs.to_string())));
+        // What the objects hold is to be compared with what another hand made of them.
+        self.unlooked.extend(revision.inventory.iter().cloned());
+        self.recorded.revisions.push(revision);
+        self.prepared = None;
+        self.runs.clear();
     }
 
     /// What is known once an effect has been carried out.
@@ -521,6 +585,15 @@ impl Session {
         let artifact = prepared.map(|prepared| &prepared.artifact);
         fitout_change::note(effect, artifact, &mut self.recorded, &mut self.records, &mut self.runs);
     }
+}
+
+/// Whether a record was written by us, or is of a revision that we adopted. What is being removed is in another hand.
+fn is_ours(number: u32, release: &Release, revisions: &[Arc<ExtensionRevision>]) -> bool {
+    let adopted = |revision: &Arc<ExtensionRevision>| {
+        revision.spec.number == number && revision.spec.action == fitout_api::Action::Adopt
+    };
+    let stays = record::status(release) != RecordStatus::Uninstalling;
+    record::is_ours(release) || stays && revisions.iter().any(adopted)
 }
 
 /// The namespace of the catalog that an instance names.
@@ -553,6 +626,7 @@ fn read_revision(revision: &ExtensionRevision, installed: Option<u32>) -> Revisi
         action: match spec.action {
             fitout_api::Action::Upgrade => Action::Upgrade,
             fitout_api::Action::Rollback => Action::Rollback,
+            fitout_api::Action::Adopt => Action::Adopt,
             fitout_api::Action::Install | fitout_api::Action::Uninstall => Action::Install,
         },
         artifact: spec.artifact_digest.clone().unwrap_or_default().into(),

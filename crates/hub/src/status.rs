@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Step, Unhealthy, reasons};
-use fitout_change::{Action, Outcome, Revision, Situation, Standing, running, standing};
+use fitout_change::{Action, Next, Outcome, Revision, Situation, Standing, running, standing};
 use fitout_health::Health;
 use fitout_target::{Disconnected, Target};
 use kube::runtime::events::{Event, EventType};
@@ -116,6 +116,11 @@ fn status(
         Some(ObjectCount { total: count(ids.len()), ready: count(ready.count()) }).filter(|all| all.total > 0);
     status.first_unhealthy =
         unhealthy.as_ref().map(|(id, message)| Unhealthy { object: id.to_string(), message: message.clone() });
+    status.foreign_revision = match round.next {
+        Next::Foreign(newest) => newest.or(deployed.map(|revision| revision.number)),
+        Next::Taken(newest) => Some(*newest),
+        _ => None,
+    };
     status.revision = deployed.map(|revision| revision.number);
     status.version = deployed.and_then(|revision| session.versions.get(&revision.number).cloned());
     if let Ok(prepared) = round.prepared {
@@ -159,6 +164,7 @@ fn summary(revision: &Revision, session: &Session) -> RevisionSummary {
             Action::Install => fitout_api::Action::Install,
             Action::Upgrade => fitout_api::Action::Upgrade,
             Action::Rollback => fitout_api::Action::Rollback,
+            Action::Adopt => fitout_api::Action::Adopt,
         },
         result: match revision.outcome {
             None => fitout_api::Outcome::Running,
@@ -191,6 +197,9 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, standing: &Stan
     match standing {
         Standing::Installed | Standing::Starting(_) => {
             say(conditions::APPLIED, Truth::True, reasons::applied::APPLIED, "every object is on the cluster");
+        }
+        Standing::Foreign(message) => {
+            say(conditions::APPLIED, Truth::False, reasons::applied::FOREIGN_REVISION, message);
         }
         Standing::Failed(message) | Standing::Blocked(message) | Standing::Wrong(message) => {
             say(conditions::APPLIED, Truth::False, reasons::applied::REFUSED, message);
@@ -225,16 +234,19 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, standing: &Stan
         }
         Standing::Removing => (Truth::False, reasons::ready::REMOVING, "it is being removed".to_owned()),
         Standing::Failed(message)
+        | Standing::Foreign(message)
         | Standing::Blocked(message)
         | Standing::Wrong(message)
         | Standing::Unresolved(message) => (Truth::False, reasons::ready::FAILED, message.clone()),
     };
     say(conditions::READY, truth, reason, &message);
-    let stalled = matches!(standing, Standing::Wrong(_) | Standing::Blocked(_) | Standing::Unresolved(_));
+    let undecided = matches!(standing, Standing::Foreign(_));
+    let stalled = undecided || matches!(standing, Standing::Wrong(_) | Standing::Blocked(_) | Standing::Unresolved(_));
     let working =
         matches!(standing, Standing::Applying | Standing::Starting(_) | Standing::Failed(_) | Standing::Removing);
     if stalled {
-        say(conditions::STALLED, Truth::True, reasons::stalled::WRONG, &message);
+        let reason = if undecided { reasons::stalled::NEEDS_DECISION } else { reasons::stalled::WRONG };
+        say(conditions::STALLED, Truth::True, reason, &message);
     } else {
         conditions::clear(&mut status.conditions, conditions::STALLED);
     }

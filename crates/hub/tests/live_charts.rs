@@ -2,92 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod chart;
 mod world;
-
-use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use fitout_testkit::{Tool, differences, until, without_server_fields};
 use serde_json::{Value, json};
 use world::{INSTANCES, LIMIT, World};
-
-const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: { name: gadgets.example.com }
-spec:
-  group: example.com
-  scope: Namespaced
-  names: { kind: Gadget, plural: gadgets, singular: gadget, listKind: GadgetList }
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: { openAPIV3Schema: { type: object, properties: { spec: { type: object, properties: { size: { type: integer } } } } } }
-";
-
-const SECRET: &str = r#"{{- $found := lookup "v1" "Secret" .Release.Namespace "password" }}
-apiVersion: v1
-kind: Secret
-metadata:
-  name: password
-  annotations: { "helm.sh/resource-policy": {{ .Values.keep | quote }} }
-data:
-  password: {{ if $found }}{{ $found.data.password }}{{ else }}{{ randAlphaNum 20 | b64enc }}{{ end }}
-"#;
-
-const MAP: &str = r#"apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: {{ .Release.Name }}
-  labels:
-    color: {{ .Values.color }}
-    color: {{ .Values.color }}
-data:
-  color: {{ .Values.color | quote }}
-  upgrade: {{ .Release.IsUpgrade | quote }}
-  gadgets: {{ .Capabilities.APIVersions.Has "example.com/v1/Gadget" | quote }}
-  random: {{ randAlphaNum 20 }}
-{{- if .Values.gone }}
-  gone: {{ .Values.gone }}
-{{- end }}
-"#;
-
-const GADGET: &str = "apiVersion: example.com/v1\nkind: Gadget\nmetadata: { name: g }\nspec: { size: 1 }\n";
-
-const HOOK: &str = r#"apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: hook
-  annotations: { "helm.sh/hook": "pre-install,post-upgrade", "helm.sh/hook-weight": "3" }
-data: { revision: {{ .Release.Revision | quote }} }
-"#;
-
-fn write_chart(catalog: &Path) -> Result<()> {
-    let folder = catalog.join("thing/3.0.0");
-    for inner in ["chart/templates", "chart/crds"] {
-        fs::create_dir_all(folder.join(inner))?;
-    }
-    let files = [
-        (
-            "definition.yaml",
-            "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: thing-3 }\n\
-             spec: { extension: thing, version: 3.0.0, helm: { chart: chart, values: { color: green } } }\n",
-        ),
-        ("chart/Chart.yaml", "apiVersion: v2\nname: thing\nversion: 3.0.0\nappVersion: \"9\"\n"),
-        ("chart/values.yaml", "color: red\ngone: soon\nkeep: \"\"\n"),
-        ("chart/crds/gadgets.yaml", CRD),
-        ("chart/templates/secret.yaml", SECRET),
-        ("chart/templates/map.yaml", MAP),
-        ("chart/templates/gadget.yaml", GADGET),
-        ("chart/templates/hook.yaml", HOOK),
-        ("chart/templates/NOTES.txt", "{{ .Release.Name }} is {{ .Values.color }}\n"),
-    ];
-    for (path, text) in files {
-        fs::write(folder.join(path), text)?;
-    }
-    Ok(())
-}
 
 /// What both have made, without what a server or chance adds.
 fn made(client: &fitout_testkit::Client, path: &str) -> Result<Value> {
@@ -103,7 +24,7 @@ fn made(client: &fitout_testkit::Client, path: &str) -> Result<Value> {
 #[test]
 fn a_chart_lives_as_it_does_with_helm() -> Result<()> {
     let world = World::start_with(false)?;
-    write_chart(&world.catalog)?;
+    chart::write(&world.catalog)?;
     world.offer()?;
     let log = world.target.audit().from_now()?;
     world.want(&json!({ "version": "3.x", "values": { "gone": null } }))?;

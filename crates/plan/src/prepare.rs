@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fitout_engines::{Files, Input, Lookup, Made, Release, Step, World, given, step};
+use fitout_engines::{Files, Input, Lookup, Made, Release, Step, World, given, recorded_made, step};
 use fitout_model::{Apis, Digest, ObjectId, Package, Packages, Problem};
+use fitout_release::Release as Recorded;
 use fitout_resolve::{Candidate, Question, choose};
 use serde_json::{Value, json};
 
@@ -163,7 +164,7 @@ impl Chosen {
             Step::Need(lookups) => return Ok(Rendering::Need(lookups)),
             Step::Made(made) => made,
         };
-        let content = placed(made, request).map_err(wrong)?;
+        let content = placed(made, request.owner, request.apis).map_err(wrong)?;
         let digest = Digest::of(content.text());
         Ok(Rendering::Ready(Box::new(self.prepared(content, digest, request))))
     }
@@ -194,8 +195,39 @@ impl Chosen {
     }
 }
 
-fn placed(made: Made, request: &Request) -> Result<Content, Problem> {
-    let (owner, apis) = (request.owner, request.apis);
+/// What a release is made of that another hand made, as its record has it.
+pub fn adopted(release: &Recorded, owner: Owner, apis: &Apis) -> Result<Prepared, Unprepared> {
+    let wrong = |problem: Problem| Unprepared::Wrong(format!("record of revision {}: {problem}", release.revision));
+    let mut made = recorded_made(release).map_err(wrong)?;
+    // What the cluster no longer serves in that version is the same object in another, or is no more.
+    made.objects.retain_mut(|object| serve(object, apis));
+    made.hooks.retain_mut(|(_, object)| serve(object, apis));
+    let content = placed(made, owner, apis).map_err(wrong)?;
+    let digest = Digest::of(content.text());
+    let metadata = release.chart.as_ref().and_then(|chart| chart.metadata.as_ref());
+    Ok(Prepared {
+        version: metadata.map(|metadata| metadata.version.clone()).unwrap_or_default(),
+        app_version: metadata.map(|metadata| metadata.app_version.clone()).unwrap_or_default(),
+        values: Value::Object(release.config.clone()),
+        why: format!("another hand made revision {}", release.revision),
+        ..from_content(content, digest, None)
+    })
+}
+
+/// Speaks of an object in a version that the cluster serves, where there is one.
+fn serve(object: &mut Value, apis: &Apis) -> bool {
+    let Some(id) = ObjectId::of(object) else { return true };
+    if apis.scope(&id.gvk).is_some() {
+        return true;
+    }
+    let served = apis.kinds().find(|other| other.group == id.gvk.group && other.kind == id.gvk.kind);
+    if let Some(served) = served {
+        object["apiVersion"] = served.api_version().into();
+    }
+    served.is_some()
+}
+
+fn placed(made: Made, owner: Owner, apis: &Apis) -> Result<Content, Problem> {
     let brought: Vec<Value> = made.crds.iter().chain(&made.objects).cloned().collect();
     let mut hooks = Vec::with_capacity(made.hooks.len());
     for (hook, object) in made.hooks {

@@ -19,6 +19,7 @@
 
 mod encoding;
 mod error;
+mod fitting;
 pub mod history;
 mod moment;
 mod record;
@@ -27,6 +28,7 @@ mod words;
 
 pub use encoding::{decode, encode};
 pub use error::Error;
+pub use fitting::fitting_secret;
 pub use record::{Chart, Hook, HookRun, Info, Metadata, Release};
 pub use secret::{OWNER, SECRET_TYPE, Stamp, from_secret, secret, secret_name};
 pub use words::{ApplyMethod, HookDeletePolicy, HookEvent, HookLogPolicy, HookPhase, Status};

@@ -7,35 +7,65 @@ use fitout_plan::MANAGER;
 use fitout_release::{Release, from_secret, secret_name};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::Api;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use crate::{Refusal, Target};
 
+/// A release record, and the version of the Secret that it is in.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// What it says.
+    pub release: Release,
+    /// The version.
+    pub version: u64,
+}
+
 impl Target {
-    /// The records of a release by revision.
-    pub async fn records(&self, name: &str, namespace: &str) -> Result<BTreeMap<u32, Release>, Refusal> {
+    /// All records of a release, by revision.
+    pub async fn records(&self, name: &str, namespace: &str) -> Result<BTreeMap<u32, Record>, Refusal> {
         let secrets: Api<Secret> = Api::namespaced(self.client().clone(), namespace);
-        let params = ListParams::default().labels(&format!("owner=helm,name={name}"));
         let refused = |error: kube::Error| Refusal::new(&secret_id(namespace, name), &error);
-        let listed = secrets.list(&params).await.map_err(refused)?;
-        let values = listed.items.into_iter().filter_map(|secret| serde_json::to_value(secret).ok());
-        let read = values.filter_map(|secret| from_secret(&secret).ok());
-        Ok(read.filter_map(|release| Some((u32::try_from(release.revision).ok()?, release))).collect())
+        let listed = secrets.list(&of_release(name)).await.map_err(refused)?;
+        let read = listed.items.into_iter().filter_map(|secret| {
+            let version = version(&secret.metadata);
+            let release = from_secret(&serde_json::to_value(secret).ok()?).ok()?;
+            Some((u32::try_from(release.revision).ok()?, Record { release, version }))
+        });
+        Ok(read.collect())
     }
 
-    /// Writes the first record of a revision.
-    pub async fn create_record(&self, secret: &Value) -> Result<(), Refusal> {
+    /// The version of each record of a release.
+    pub async fn record_versions(&self, name: &str, namespace: &str) -> Result<BTreeMap<u32, u64>, Refusal> {
+        let secrets: Api<Secret> = Api::namespaced(self.client().clone(), namespace);
+        let refused = |error: kube::Error| Refusal::new(&secret_id(namespace, name), &error);
+        let listed = secrets.list_metadata(&of_release(name)).await.map_err(refused)?;
+        let number = |metadata: &ObjectMeta| metadata.labels.as_ref()?.get("version")?.parse().ok();
+        Ok(listed.items.iter().filter_map(|found| Some((number(&found.metadata)?, version(&found.metadata)))).collect())
+    }
+
+    /// Makes a new record, and says its version.
+    pub async fn create_record(&self, secret: &Value) -> Result<u64, Refusal> {
         let (secrets, id, object) = self.secret(secret)?;
         let created = secrets.create(&PostParams::default(), &object).await;
-        created.map(drop).map_err(|error| Refusal::new(&id, &error))
+        created.map(|made| version(&made.metadata)).map_err(|error| Refusal::new(&id, &error))
     }
 
-    /// Writes a record over the one of the same revision.
-    pub async fn replace_record(&self, secret: &Value) -> Result<(), Refusal> {
-        let (secrets, id, object) = self.secret(secret)?;
-        let replaced = secrets.replace(&id.name, &PostParams::default(), &object).await;
-        replaced.map(drop).map_err(|error| Refusal::new(&id, &error))
+    /// Changes a record that has this version, and says which it has then. One that somebody else has changed is left.
+    pub async fn replace_record(&self, secret: &Value, known: Option<u64>) -> Result<u64, Refusal> {
+        let (secrets, id, mut object) = self.secret(secret)?;
+        object.metadata.resource_version = known.map(|version| version.to_string());
+        match secrets.replace(&id.name, &PostParams::default(), &object).await {
+            Ok(made) => Ok(version(&made.metadata)),
+            Err(kube::Error::Api(status)) if status.code == 409 => Err(Refusal {
+                object: id.to_string(),
+                message: "somebody else has changed it".to_owned(),
+                remedy: "it is looked at again",
+                passing: true,
+                unsure: true,
+            }),
+            Err(error) => Err(Refusal::new(&id, &error)),
+        }
     }
 
     fn secret(&self, secret: &Value) -> Result<(Api<Secret>, ObjectId, Secret), Refusal> {
@@ -71,6 +101,14 @@ impl Target {
         let made = namespaces.patch(name, &PatchParams::apply(MANAGER), &Patch::Apply(&object)).await;
         made.map(drop).map_err(|error| Refusal::new(&namespace_id(name), &error))
     }
+}
+
+fn of_release(name: &str) -> ListParams {
+    ListParams::default().labels(&format!("owner=helm,name={name}"))
+}
+
+fn version(metadata: &ObjectMeta) -> u64 {
+    metadata.resource_version.as_ref().and_then(|version| version.parse().ok()).unwrap_or_default()
 }
 
 fn namespace_id(name: &str) -> ObjectId {

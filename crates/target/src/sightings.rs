@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fitout_change::{Seen, State};
 use fitout_health::{Health, health};
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE};
+use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE, was_updated};
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -41,6 +41,8 @@ pub struct Sighting {
     pub fields: Option<Digest>,
     /// It stays when its release goes.
     pub keep: bool,
+    /// An older Helm has updated it, and owns fields in a way of its own.
+    pub(crate) updated: bool,
     /// How it is.
     pub health: Health,
     version: u64,
@@ -60,6 +62,7 @@ impl Sighting {
             owner: owner.map(|(name, namespace)| Owner { name, namespace }),
             terminating: !metadata["deletionTimestamp"].is_null(),
             fields: managers.filter(ours).map(|entry| Digest::of_value(&entry["fieldsV1"])).next(),
+            updated: was_updated(metadata),
             keep: annotation(KEEP).as_deref() == Some("keep"),
             health: health(object),
             version: text(&metadata["resourceVersion"]).parse().unwrap_or(0),

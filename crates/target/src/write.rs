@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{Lookup, MANAGER, holds};
+use fitout_plan::{Lookup, MANAGER, applied_instead, holds};
 use futures::future::try_join_all;
 use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PropagationPolicy, ValidationDirective};
 use kube::discovery::ApiResource;
@@ -14,7 +14,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
-use crate::{Contact, Facts, Interest, Refusal, Sighting, Sightings, follow, watching};
+use crate::register::{self, Register};
+use crate::{Contact, Facts, Hearing, Interest, Refusal, Sighting, Sightings, follow, watching};
 
 /// A cluster that extensions are installed on.
 pub struct Target {
@@ -25,6 +26,7 @@ pub struct Target {
     watches: Mutex<Watches>,
     /// Changes that are under way: a few that end soon are better than many that all end late.
     changes: Arc<Semaphore>,
+    register: Arc<Register>,
 }
 
 /// How many changes a cluster goes through at once.
@@ -70,6 +72,9 @@ impl Target {
             watches.begin(contact, client, facts, follow::nodes);
             watches.begin(contact, client, facts, follow::definitions);
             watches.begin(contact, client, facts, follow::storage_classes);
+            let (client, register) = (client.clone(), Arc::clone(&target.register));
+            let watch = move || register::follow(client.clone(), Arc::clone(&register));
+            watches.spawn(contact.clone().while_connected(watch));
         }
         Ok(target)
     }
@@ -84,6 +89,7 @@ impl Target {
             sightings: Arc::default(),
             watches: Mutex::default(),
             changes: Arc::new(Semaphore::new(CHANGES)),
+            register: Arc::default(),
         })
     }
 
@@ -173,11 +179,24 @@ impl Target {
             passing: true,
             unsure: false,
         })?;
+        if self.sightings.get(id).is_some_and(|sighting| sighting.updated) {
+            self.take_over(id, &api).await?;
+        }
         let answer = api.patch(&id.name, &applying(), &Patch::Apply(object)).await;
         let answer = answer.map_err(|error| Refusal::new(id, &error))?;
         let answer = serde_json::to_value(answer).unwrap_or_default();
         self.sightings.applied(id, Digest::of_value(object), Sighting::of(&answer));
         Ok(())
+    }
+
+    /// Takes over the fields that an older Helm has updated.
+    async fn take_over(&self, id: &ObjectId, api: &Api<DynamicObject>) -> Result<(), Refusal> {
+        let Some(found) = self.read(id).await? else { return Ok(()) };
+        let Some(fields) = applied_instead(&found["metadata"]) else { return Ok(()) };
+        let version = &found["metadata"]["resourceVersion"];
+        let taken = json!({ "metadata": { "managedFields": fields, "resourceVersion": version } });
+        let answer = api.patch(&id.name, &PatchParams::default(), &Patch::Merge(&taken)).await;
+        answer.map(drop).map_err(|error| Refusal::new(id, &error))
     }
 
     /// What an object would be if it were applied now; nothing is written. None where the cluster cannot tell, because
@@ -207,6 +226,11 @@ impl Target {
             Err(error) => return Err(Refusal::new(id, &error)),
         }
         Ok(())
+    }
+
+    /// Listens to what anybody writes to the records of a release.
+    pub fn hearing(&self, name: &str, namespace: &str) -> Hearing {
+        self.register.listen(namespace, name)
     }
 
     /// Follows one object by its name for as long as the answer is kept: no other watch sees what carries no mark.

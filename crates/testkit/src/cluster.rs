@@ -137,6 +137,11 @@ impl Cluster {
         Tool::new(program, &["kubectl"], &self.kubeconfig(), self.bed.dir())
     }
 
+    /// The Helm before Helm, as the cluster's admin.
+    pub fn helm3(&self) -> Tool {
+        Tool::new(self.bed.programs().helm3(), &[], &self.kubeconfig(), self.bed.dir())
+    }
+
     /// Helm.
     pub fn helm(&self) -> Tool {
         Tool::new(self.bed.programs().helm(), &[], &self.kubeconfig(), self.bed.dir())

@@ -38,7 +38,7 @@ pub struct Programs {
     modules: BTreeMap<&'static str, PathBuf>,
 }
 
-const MODULES: [&str; 6] = ["tools", "judge", "helm", "charts", "workloads", "kubernetes"];
+const MODULES: [&str; 7] = ["tools", "judge", "helm", "helm3", "charts", "workloads", "kubernetes"];
 
 /// A step of the build, for a progress bar.
 #[derive(Clone, Debug)]
@@ -85,6 +85,10 @@ fn builds() -> Vec<Build> {
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
             ..plain("helm", "helm.sh/helm/v4/cmd/helm", "helm")
+        },
+        Build {
+            variables: vec![("helm.sh/helm/v3/internal/version.version", "v3.21.4".to_owned())],
+            ..plain("helm3", "helm.sh/helm/v3/cmd/helm", "helm3")
         },
         plain("workloads", "./dns", "dns"),
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podinfo", "podinfo"),
@@ -176,6 +180,11 @@ impl Programs {
     /// All of Kubernetes at one version.
     pub fn kubebox(&self, version: KubeVersion) -> PathBuf {
         self.modules["kubernetes"].join(version.program())
+    }
+
+    /// The Helm before Helm, whose releases are adopted.
+    pub fn helm3(&self) -> PathBuf {
+        self.modules["helm3"].join("helm3")
     }
 
     /// Helm.
