@@ -4,21 +4,29 @@ use std::time::Duration;
 
 use fitout_model::Digest;
 
+use crate::Wanted;
+use crate::address::shown;
+
 /// Why a chart could not be had: one sentence, without anything secret.
 #[derive(Debug, thiserror::Error)]
-#[error("chart {chart} of {repository}: {cause}")]
+#[error("{subject}: {cause}")]
 pub struct Error {
-    repository: String,
-    chart: String,
+    /// Which chart of which repository.
+    subject: String,
     /// What happened.
     #[source]
     pub cause: Cause,
 }
 
 impl Error {
-    pub(crate) fn new(repository: String, chart: &str, cause: Cause) -> Self {
-        let chart = if chart.is_empty() { "without a name" } else { chart };
-        Self { repository, chart: chart.to_owned(), cause }
+    pub(crate) fn new(wanted: &Wanted<'_>, cause: Cause) -> Self {
+        let repository = shown(wanted.repository);
+        // In a registry, the repository may be the chart.
+        let subject = match wanted.chart {
+            "" => format!("chart {repository}"),
+            chart => format!("chart {chart} of {repository}"),
+        };
+        Self { subject, cause }
     }
 
     /// Whether the same may succeed later, with nobody changing anything.

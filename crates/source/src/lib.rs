@@ -12,7 +12,8 @@
 //!   whose manifest has this digest.
 //! - `oci+http://host/path`: the same without TLS. There is no other way to do without, not even on a loopback address.
 //!
-//! Which version is chosen is Helm's choice, as are the rules for addresses in an index.
+//! Which version is chosen is Helm's choice, as are the rules for addresses in an index. Where the environment names a proxy
+//! (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), it is used, as Helm does.
 
 mod access;
 mod address;
@@ -31,11 +32,12 @@ mod web;
 use std::time::Duration;
 
 use fitout_model::Digest;
+use tokio::sync::Semaphore;
 
 pub use access::{Access, Identity};
 pub use error::{Cause, Error};
 
-use address::{Address, shown};
+use address::Address;
 use known::Known;
 use web::Web;
 
@@ -68,7 +70,8 @@ pub struct Fetched {
 pub struct Limits {
     /// Bytes of an index, uncompressed.
     pub index: u64,
-    /// Bytes of an index that has to be held as a whole, because it is not written line by line.
+    /// Bytes of an index that has to be held as a whole, because it is not written line by line. As YAML it takes 13 times
+    /// as much memory while it is read, as JSON no more; one is read at a time.
     pub held: u64,
     /// Bytes of an archive.
     pub archive: u64,
@@ -86,28 +89,35 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             index: 256 << 20,
-            held: 16 << 20,
+            held: 32 << 20,
             archive: 100 << 20,
             connect: Duration::from_secs(10),
             silence: Duration::from_secs(30),
             // A server that sends a byte now and then would keep us for ever.
-            answer: Duration::from_secs(15 * 60),
+            answer: Duration::from_mins(15),
             redirects: 5,
         }
     }
 }
 
 /// All sources there are: connections to them, and what is known of their indexes.
-#[derive(Default)]
 pub struct Sources {
     web: Web,
     known: Known,
+    /// For indexes that are held as a whole.
+    hold: Semaphore,
+}
+
+impl Default for Sources {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
 }
 
 impl Sources {
     /// Sources that cost no more than this.
     pub fn new(limits: Limits) -> Self {
-        Self { web: Web::new(limits), known: Known::default() }
+        Self { web: Web::new(limits), known: Known::default(), hold: Semaphore::new(1) }
     }
 
     /// The chart's archive, whose digest is the one that is wanted and the one that its publisher says it has.
@@ -119,6 +129,6 @@ impl Sources {
             Ok(Address::Registry(registry)) => registry::fetch(&self.web, &registry, wanted, access).await,
             Err(cause) => Err(cause),
         };
-        fetched.map_err(|cause| Error::new(shown(wanted.repository), wanted.chart, cause))
+        fetched.map_err(|cause| Error::new(wanted, cause))
     }
 }

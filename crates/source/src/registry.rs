@@ -9,7 +9,7 @@ use reqwest::header::{ACCEPT, HeaderName, LINK, WWW_AUTHENTICATE};
 use serde::Deserialize;
 
 use crate::access::Credential;
-use crate::address::{Address, Place, host, redirect, same_server, sha256};
+use crate::address::{Address, Place, host, redirect, same_server, sha256, shown};
 use crate::challenge::Challenge;
 use crate::choice::choose;
 use crate::expected::Expected;
@@ -17,11 +17,11 @@ use crate::manifest::{ACCEPTED, Manifest, Part};
 use crate::web::{Answer, Ask, Web};
 use crate::{Access, Cause, Fetched, Wanted};
 
-/// What registries have to accept as a manifest, by the specification; lists of tags and tokens are smaller.
+/// What registries have to accept as a manifest, by the specification; a hundred thousand tags are smaller, and so are tokens.
 const SMALL: u64 = 4 << 20;
 
-/// So many pages of tags are read, which is a million tags where a page has a thousand.
-const PAGES: usize = 1000;
+/// So many pages of tags are read; most registries have a thousand on one.
+const PAGES: usize = 100;
 
 /// The chart that is wanted.
 pub(crate) async fn fetch(web: &Web, place: &Place, wanted: &Wanted<'_>, access: &Access) -> Result<Fetched, Cause> {
@@ -93,18 +93,24 @@ impl<'a> Pull<'a> {
         struct Page {
             tags: Option<Vec<String>>,
         }
-        let mut versions = Vec::new();
-        let mut next = Some(self.url("tags/list"));
+        let (mut versions, mut left) = (Vec::new(), SMALL);
+        let mut url = self.url("tags/list");
+        let what = shown(url.as_str());
         for _ in 0..PAGES {
-            let Some(url) = next.take() else { break };
             let answer = self.ask(url.clone(), &[]).await?;
-            let what = answer.what().to_owned();
-            next = answer.header(&LINK).find_map(after).and_then(|link| redirect(&url, link));
-            let page: Page = json(&what, &answer.bytes(SMALL).await?)?;
-            let tags = page.tags.unwrap_or_default().into_iter().map(|tag| tag.replace('_', "+"));
+            let next = answer.header(&LINK).find_map(after).and_then(|link| redirect(&url, link));
+            let text = answer.bytes(left).await?;
+            left -= text.len() as u64;
+            let tags = json::<Page>(&what, &text)?.tags.unwrap_or_default();
+            let tags = tags.into_iter().map(|tag| tag.replace('_', "+"));
             versions.extend(tags.filter_map(|tag| Some((Version::parse_strict(&tag).ok()?, tag))));
+            // Nobody else has more of them.
+            match next.filter(|next| same_server(next, self.base)) {
+                Some(next) => url = next,
+                None => return Ok(versions),
+            }
         }
-        Ok(versions)
+        Err(Cause::Malformed { what, why: format!("it has more than {PAGES} pages") })
     }
 
     /// The manifest of a tag or a digest.
@@ -147,12 +153,12 @@ impl<'a> Pull<'a> {
             why: format!("its manifest has the digest {:?}, which is no SHA-256", part.digest),
         };
         let digest = sha256(&part.digest).filter(|digest| *digest == part.digest).ok_or_else(no_digest)?;
-        let answer = self.ask(self.url(&format!("blobs/{digest}")), &[]).await?;
-        let what = answer.what().to_owned();
+        let url = self.url(&format!("blobs/{digest}"));
+        let what = shown(url.as_str());
         if part.size > limit {
             return Err(Cause::TooLarge { what, limit });
         }
-        let bytes = answer.bytes(limit).await?;
+        let bytes = self.ask(url, &[]).await?.bytes(limit).await?;
         if (bytes.len() as u64) < part.size {
             return Err(Cause::Truncated { what });
         }

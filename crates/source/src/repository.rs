@@ -35,7 +35,7 @@ pub(crate) async fn fetch(
             Ok(fetched) => return Ok(fetched),
             // What may pass is worth more to whoever has to decide whether to try again.
             Err(cause) if failed.as_ref().is_none_or(|first| cause.passing() && !first.passing()) => {
-                failed = Some(cause)
+                failed = Some(cause);
             }
             Err(_) => {}
         }
@@ -99,6 +99,8 @@ impl Visit<'_> {
     /// Reads an index as a whole. It is asked for again: whoever scans does not keep what was before.
     async fn held(&self, url: Url, chart: &str) -> Result<Option<Vec<Release>>, Cause> {
         let limit = self.sources.web.limits.held;
+        // It fails only where nobody reads any more.
+        let _turn = self.sources.hold.acquire().await;
         let answer = self.get(url, &[]).await?.accepted()?;
         let (what, packed) = (answer.what().to_owned(), is_packed(&answer));
         let malformed = |why: String| Cause::Malformed { what: what.clone(), why };

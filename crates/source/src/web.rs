@@ -19,10 +19,9 @@ use crate::{Access, Cause, Limits, tls};
 const CLIENTS: usize = 64;
 
 /// However long a server wants to be left alone.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// Connections to servers, by what they are shown before a request.
-#[derive(Default)]
 pub(crate) struct Web {
     pub(crate) limits: Limits,
     clients: Mutex<HashMap<Digest, Client>>,

@@ -72,177 +72,107 @@ fn a_chart_comes_with_its_digest_and_version() {
     assert!(server.asked().iter().all(|request| request.header("authorization").is_none()));
 }
 
+/// What is said of a repository that answers one path so; `INDEX` and `FILE` are the addresses it has.
+fn said(path: &'static str, lie: impl Fn() -> Reply + Send + Sync + 'static) -> (String, Error) {
+    let server = honest_but(path, lie);
+    let error = fetch(&server.url, &basic()).unwrap_err();
+    let sentence = sentence(&server, &error).replace("http://HOST/index.yaml", "INDEX");
+    let sentence = sentence.replace("http://HOST/podinfo-6.0.0.tgz", "FILE");
+    (sentence.strip_prefix("chart podinfo of http://HOST: ").unwrap().to_owned(), error)
+}
+
+const INDEX: &str = "/index.yaml";
+const FILE: &str = "/podinfo-6.0.0.tgz";
+
 #[test]
-fn every_lie_and_every_refusal_is_a_sentence_that_says_whether_to_try_again() {
-    const INDEX: &str = "/index.yaml";
-    const FILE: &str = "/podinfo-6.0.0.tgz";
-    let cut = |body: &'static [u8]| {
-        move || {
-            Reply(
-                [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len() + 9).as_bytes(), body].concat(),
-                false,
-            )
-        }
+fn a_refusal_is_a_sentence_that_says_whether_to_try_again() {
+    let rows = [
+        (INDEX, 401, "INDEX is refused with 401; check the credentials and what they may read", false),
+        (FILE, 403, "FILE is refused with 403; check the credentials and what they may read", false),
+        (INDEX, 404, "INDEX is not there; check the names of the repository and the chart", false),
+        (INDEX, 418, "INDEX is answered with 418; check the address of the repository", false),
+        (INDEX, 429, "HOST has been asked too often; it is asked again later", true),
+        (FILE, 500, "FILE is answered with 500; the server has a problem of its own", true),
+        (FILE, 503, "FILE is answered with 503; the server has a problem of its own", true),
+    ];
+    for (path, status, wanted, passing) in rows {
+        // Some servers repeat what they were shown.
+        let (sentence, error) = said(path, move || reply(status, &["Retry-After: 7"], SECRET));
+        let wait = passing.then_some(Duration::from_secs(7));
+        assert_eq!((sentence.as_str(), error.passing(), error.retry_after()), (wanted, passing, wait));
+    }
+    let wait = |text: &'static str| {
+        let (_, error) = said(INDEX, move || reply(503, &[&format!("Retry-After: {text}")], ""));
+        error.retry_after()
     };
-    let hang = || Reply(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\napi".to_vec(), true);
-    let long = || ok([b'\n'; 100_001]);
-    let said = |status: u16| move || reply(status, &["Retry-After: 7"], SECRET);
-    type Lie = Box<dyn Fn() -> Reply + Send + Sync>;
-    let rows: Vec<(&'static str, Lie, &str, bool, Option<u64>)> = vec![
-        (
-            INDEX,
-            Box::new(said(401)),
-            "http://HOST/index.yaml is refused with 401; check the credentials and what they may read",
-            false,
-            None,
-        ),
-        (
-            FILE,
-            Box::new(said(403)),
-            "http://HOST/podinfo-6.0.0.tgz is refused with 403; check the credentials and what they may read",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(said(404)),
-            "http://HOST/index.yaml is not there; check the names of the repository and the chart",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(said(418)),
-            "http://HOST/index.yaml is answered with 418; check the address of the repository",
-            false,
-            None,
-        ),
-        (INDEX, Box::new(said(429)), "HOST has been asked too often; it is asked again later", true, Some(7)),
-        (
-            FILE,
-            Box::new(said(500)),
-            "http://HOST/podinfo-6.0.0.tgz is answered with 500; the server has a problem of its own",
-            true,
-            Some(7),
-        ),
+    assert_eq!(wait("99999"), Some(Duration::from_hours(1)));
+    assert_eq!(wait("Fri, 31 Dec 2100 23:59:59 GMT"), Some(Duration::from_hours(1)));
+    assert_eq!(wait("Fri, 31 Dec 1999 23:59:59 GMT"), None);
+    assert_eq!(wait("soon"), None);
+}
+
+#[test]
+fn an_answer_that_breaks_off_may_come_later() {
+    let cut = |body: &[u8]| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len() + 9);
+        [head.as_bytes(), body].concat()
+    };
+    let (index, file) = (cut(b"apiVersion: v1\n"), cut(ARCHIVE));
+    let rows = [
+        (INDEX, index.clone(), false, "INDEX arrived only in part; the connection broke"),
+        (FILE, file, false, "FILE arrived only in part; the connection broke"),
+        (INDEX, Vec::new(), false, "INDEX arrived only in part; the connection broke"),
+        (INDEX, index, true, "HOST did not answer in time; it may be overloaded"),
+        (FILE, Vec::new(), true, "HOST did not answer in time; it may be overloaded"),
+    ];
+    for (path, bytes, hangs, wanted) in rows {
+        let (sentence, error) = said(path, move || Reply(bytes.clone(), hangs));
+        assert_eq!((sentence.as_str(), error.passing(), error.retry_after()), (wanted, true, None));
+    }
+}
+
+#[test]
+fn what_is_too_large_or_leads_nowhere_is_not_tried_again() {
+    let rows = [
+        (INDEX, ok(vec![b'\n'; 100_001]), "INDEX has more than 100000 bytes; a repository this large is not read"),
+        (INDEX, ok(vec![b'{'; 5001]), "INDEX has more than 5000 bytes; a repository this large is not read"),
+        (FILE, ok([0x1f; 1001]), "FILE has more than 1000 bytes; a repository this large is not read"),
+        (INDEX, redirect(INDEX), "INDEX is redirected more than 5 times; check the address of the repository"),
         (
             FILE,
-            Box::new(|| reply(503, &["Retry-After: 99999"], "")),
-            "http://HOST/podinfo-6.0.0.tgz is answered with 503; the server has a problem of its own",
-            true,
-            Some(3600),
-        ),
-        (
-            INDEX,
-            Box::new(cut(b"apiVersion: v1\n")),
-            "http://HOST/index.yaml arrived only in part; the connection broke",
-            true,
-            None,
-        ),
-        (
-            FILE,
-            Box::new(cut(ARCHIVE)),
-            "http://HOST/podinfo-6.0.0.tgz arrived only in part; the connection broke",
-            true,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| Reply(Vec::new(), false)),
-            "http://HOST/index.yaml arrived only in part; the connection broke",
-            true,
-            None,
-        ),
-        (INDEX, Box::new(hang), "HOST did not answer in time; it may be overloaded", true, None),
-        (FILE, Box::new(|| Reply(Vec::new(), true)), "HOST did not answer in time; it may be overloaded", true, None),
-        (
-            INDEX,
-            Box::new(long),
-            "http://HOST/index.yaml has more than 100000 bytes; a repository this large is not read",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| ok(format!("{{{}", " ".repeat(5000)))),
-            "http://HOST/index.yaml has more than 5000 bytes; a repository this large is not read",
-            false,
-            None,
-        ),
-        (
-            FILE,
-            Box::new(|| ok([0x1f; 1001])),
-            "http://HOST/podinfo-6.0.0.tgz has more than 1000 bytes; a repository this large is not read",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| ok("<!DOCTYPE html>")),
-            "http://HOST/index.yaml cannot be understood: it is no mapping; check the address of the repository or tell its publisher",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| redirect("/index.yaml")),
-            "http://HOST/index.yaml is redirected more than 5 times; check the address of the repository",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| redirect("file:///etc/passwd")),
-            "http://HOST/index.yaml is redirected to what is not the web; check the address of the repository",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| ok("apiVersion: v1\nentries: {}\n")),
-            "the repository has no chart of this name; check the name",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| ok(index("x").replace("6.0.0", "6.0.0-rc.1"))),
-            "no version fits *: there are 6.0.0-rc.1; ask for one of them",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| ok(index("x").replace("    urls:\n    - x\n", ""))),
-            "the index has no address for version 6.0.0; tell its publisher",
-            false,
-            None,
-        ),
-        (
-            INDEX,
-            Box::new(|| ok(index("x").replace("digest: ", "digest: z"))),
-            "the index cannot be understood: the digest \"z38a3c4e8\" of version 6.0.0 is no SHA-256; check the address of the repository or tell its publisher",
-            false,
-            None,
-        ),
-        (
-            FILE,
-            Box::new(|| ok(b"\x1f\x8b of another")),
-            "http://HOST/podinfo-6.0.0.tgz has the digest FOUND, and the repository says SAID; do not use it, and tell its publisher",
-            false,
-            None,
+            redirect("file:///etc/passwd"),
+            "FILE is redirected to what is not the web; check the address of the repository",
         ),
     ];
-    for (path, lie, sentence_wanted, passing, retry_after) in rows {
-        let server = honest_but(path, lie);
-        let error = fetch(&server.url, &basic()).unwrap_err();
-        let found = Digest::of(b"\x1f\x8b of another").to_string();
-        let said = sentence(&server, &error).replace(&found, "FOUND").replace(Digest::of(ARCHIVE).as_str(), "SAID");
-        let digest = &Digest::of(ARCHIVE).to_string()[7..];
-        let said = said.replace(&format!("z{digest}"), "z38a3c4e8");
-        assert_eq!(said, format!("chart podinfo of http://HOST: {sentence_wanted}"));
-        assert_eq!((error.passing(), error.retry_after().map(|wait| wait.as_secs())), (passing, retry_after), "{said}");
+    for (path, Reply(bytes, hangs), wanted) in rows {
+        let (sentence, error) = said(path, move || Reply(bytes.clone(), hangs));
+        assert_eq!((sentence.as_str(), error.passing()), (wanted, false));
     }
+}
+
+#[test]
+fn an_index_that_is_none_or_lies_is_named_and_not_tried_again() {
+    let no_digest = "the index cannot be understood: the digest \"beef\" of version 6.0.0 is no SHA-256; check the address \
+                     of the repository or tell its publisher";
+    let no_index =
+        "INDEX cannot be understood: it is no mapping; check the address of the repository or tell its publisher";
+    let digest = &Digest::of(ARCHIVE).to_string()[7..];
+    let rows = [
+        ("<!DOCTYPE html>".to_owned(), no_index),
+        ("apiVersion: v1\nentries: {}\n".to_owned(), "the repository has no chart of this name; check the name"),
+        (index("x").replace("6.0.0", "6.0.0-a"), "no version fits *: there are 6.0.0-a; ask for one of them"),
+        (index("").replace("urls", "not"), "the index has no address for version 6.0.0; tell its publisher"),
+        (index("x").replace(digest, "beef"), no_digest),
+    ];
+    for (text, wanted) in rows {
+        let (sentence, error) = said(INDEX, move || ok(&text));
+        assert_eq!((sentence.as_str(), error.passing()), (wanted, false));
+    }
+    let (sentence, error) = said(FILE, || ok(b"\x1f\x8b of another"));
+    let (found, said) = (Digest::of(b"\x1f\x8b of another"), Digest::of(ARCHIVE));
+    let wanted =
+        format!("FILE has the digest {found}, and the repository says {said}; do not use it, and tell its publisher");
+    assert_eq!((sentence, error.passing()), (wanted, false));
 }
 
 #[test]
@@ -301,9 +231,8 @@ fn credentials_are_shown_to_the_repository_and_to_nobody_else() {
         let elsewhere = other.url.clone();
         let home = Server::start(move |request| match request.path.as_str() {
             "/named/index.yaml" => ok(index(&format!("{elsewhere}/x.tgz"))),
-            "/sent/index.yaml" => ok(index("x.tgz")),
+            "/sent/index.yaml" | "/around/index.yaml" => ok(index("x.tgz")),
             "/sent/x.tgz" => redirect(&format!("{elsewhere}/x.tgz")),
-            "/around/index.yaml" => ok(index("x.tgz")),
             "/around/x.tgz" => redirect(&format!("{elsewhere}/back/{}/last.tgz", request.header("host").unwrap())),
             "/last.tgz" => ok(ARCHIVE),
             path => reply(404, &[], path),

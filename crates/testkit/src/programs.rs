@@ -38,7 +38,7 @@ pub struct Programs {
     modules: BTreeMap<&'static str, PathBuf>,
 }
 
-const MODULES: [&str; 6] = ["tools", "judge", "helm", "charts", "workloads", "kubernetes"];
+const MODULES: [&str; 7] = ["tools", "judge", "helm", "charts", "registry", "workloads", "kubernetes"];
 
 /// A step of the build, for a progress bar.
 #[derive(Clone, Debug)]
@@ -86,6 +86,7 @@ fn builds() -> Vec<Build> {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
             ..plain("helm", "helm.sh/helm/v4/cmd/helm", "helm")
         },
+        plain("registry", ".", "registry"),
         plain("workloads", "./dns", "dns"),
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podinfo", "podinfo"),
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podcli", "podcli"),
@@ -181,6 +182,11 @@ impl Programs {
     /// Helm.
     pub fn helm(&self) -> PathBuf {
         self.modules["helm"].join("helm")
+    }
+
+    /// A registry of charts and images.
+    pub(crate) fn registry(&self) -> PathBuf {
+        self.modules["registry"].join("registry")
     }
 
     /// A judge: a small program that answers how a Go library understands what it is given.

@@ -81,8 +81,11 @@ pub(crate) fn go_on(line: &[u8], open: Open) -> Result<Open, Unusual> {
     }
 }
 
+/// A key, and what follows it.
+type Pair<'l> = (&'l [u8], &'l [u8]);
+
 /// The key and what follows it, where there is a key.
-fn split(text: &[u8]) -> Result<Option<(&[u8], &[u8])>, Unusual> {
+fn split(text: &[u8]) -> Result<Option<Pair<'_>>, Unusual> {
     let key = match text[0] {
         quote @ (b'"' | b'\'') => match closing(&text[1..], quote) {
             Some(end) => end + 1,

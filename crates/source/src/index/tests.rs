@@ -109,7 +109,7 @@ fn a_chart_that_is_not_there_is_none_and_one_without_versions_has_none() {
 fn a_compressed_index_is_unpacked_as_it_arrives_and_has_to_be_whole() {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     packer.write_all(USUAL[0].as_bytes()).unwrap();
-    let packed = packer.finish().unwrap();
+    let archive = packer.finish().unwrap();
     let read = |bytes: &[u8], chart: &str| {
         let mut arriving = Arriving::new(chart, 1 << 20, true);
         for piece in bytes.chunks(3) {
@@ -119,8 +119,8 @@ fn a_compressed_index_is_unpacked_as_it_arrives_and_has_to_be_whole() {
         }
         arriving.finish()
     };
-    assert_eq!(read(&packed, "b"), Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")])));
-    assert!(matches!(read(&packed[..packed.len() - 20], "z"), Err(Fault::Wrong(_))));
+    assert_eq!(read(&archive, "b"), Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")])));
+    assert!(matches!(read(&archive[..archive.len() - 20], "z"), Err(Fault::Wrong(_))));
     assert!(matches!(read(USUAL[0].as_bytes(), "b"), Err(Fault::Wrong(_))));
 }
 

@@ -66,7 +66,7 @@ impl<'de> Visitor<'de> for Json<'_> {
         let mut found = (false, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "apiVersion" => found.0 = map.next_value::<String>()? != "",
+                "apiVersion" => found.0 = !map.next_value::<String>()?.is_empty(),
                 "entries" => found.1 = map.next_value_seed(Entries(self.0))?,
                 _ => map.next_value::<IgnoredAny>().map(drop)?,
             }

@@ -34,11 +34,9 @@ pub(crate) struct Reply(pub(crate) Vec<u8>, pub(crate) bool);
 
 /// An answer with a status, more headers and a body.
 pub(crate) fn reply(status: u16, headers: &[&str], body: impl AsRef<[u8]>) -> Reply {
-    let (body, mut head) = (body.as_ref(), format!("HTTP/1.1 {status} Said\r\nConnection: close\r\n"));
-    for header in headers {
-        head += &format!("{header}\r\n");
-    }
-    head += &format!("Content-Length: {}\r\n\r\n", body.len());
+    let (body, first) = (body.as_ref(), format!("HTTP/1.1 {status} Said"));
+    let length = format!("Content-Length: {}\r\n\r\n", body.len());
+    let head = [&[first.as_str(), "Connection: close"], headers, &[length.as_str()]].concat().join("\r\n");
     Reply([head.as_bytes(), body].concat(), false)
 }
 
