@@ -8,7 +8,7 @@ const PURE: [&str; 14] = [
     "gotmpl", "goyaml", "goregex", "gotoml", "range", "sprig", "chart", "release", "model", "resolve", "engines",
     "health", "plan", "change",
 ];
-const EDGE: [&str; 8] = ["api", "chance", "content", "catalog", "target", "hub", "server", "cli"];
+const EDGE: [&str; 9] = ["api", "chance", "content", "source", "catalog", "target", "hub", "server", "cli"];
 
 fn lines(dir: &Path) -> usize {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());

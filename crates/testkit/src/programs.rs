@@ -38,7 +38,7 @@ pub struct Programs {
     modules: BTreeMap<&'static str, PathBuf>,
 }
 
-const MODULES: [&str; 7] = ["tools", "judge", "helm", "helm3", "charts", "workloads", "kubernetes"];
+const MODULES: [&str; 8] = ["tools", "judge", "helm", "helm3", "charts", "workloads", "registry", "kubernetes"];
 
 /// A step of the build, for a progress bar.
 #[derive(Clone, Debug)]
@@ -90,6 +90,7 @@ fn builds() -> Vec<Build> {
             variables: vec![("helm.sh/helm/v3/internal/version.version", "v3.21.4".to_owned())],
             ..plain("helm3", "helm.sh/helm/v3/cmd/helm", "helm3")
         },
+        plain("registry", ".", "registry"),
         plain("workloads", "./dns", "dns"),
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podinfo", "podinfo"),
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podcli", "podcli"),
@@ -190,6 +191,11 @@ impl Programs {
     /// Helm.
     pub fn helm(&self) -> PathBuf {
         self.modules["helm"].join("helm")
+    }
+
+    /// A registry of charts and images.
+    pub(crate) fn registry(&self) -> PathBuf {
+        self.modules["registry"].join("registry")
     }
 
     /// A judge: a small program that answers how a Go library understands what it is given.
