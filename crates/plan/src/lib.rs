@@ -1,6 +1,7 @@
 //! What is applied, in which order, after which waits, and why.
 
 mod artifact;
+mod crds;
 mod diff;
 mod holds;
 mod lines;
@@ -12,6 +13,7 @@ mod prepare;
 mod transform;
 
 pub use artifact::{Artifact, Planned};
+pub use crds::{Danger, Harm, dangers};
 pub use diff::{Difference, diff};
 pub use holds::{MANAGER, holds};
 pub use lines::{Line, Mark, lines};
