@@ -3,6 +3,7 @@
 mod artifact;
 mod crds;
 mod diff;
+mod fixed;
 mod holds;
 mod lines;
 mod mask;
@@ -15,6 +16,7 @@ mod transform;
 pub use artifact::{Artifact, Planned};
 pub use crds::{Danger, Harm, dangers};
 pub use diff::{Difference, diff};
+pub use fixed::fixed;
 pub use holds::{MANAGER, holds};
 pub use lines::{Line, Mark, lines};
 pub use mask::{HIDDEN, Mask};
