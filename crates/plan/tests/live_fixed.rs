@@ -261,7 +261,7 @@ fn volumes() -> Vec<Case> {
     ]
 }
 
-fn others() -> Vec<Case> {
+fn contents() -> Vec<Case> {
     const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
     const LOCAL_BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
     let reference = json!({ "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view" });
@@ -275,16 +275,6 @@ fn others() -> Vec<Case> {
         object("v1", kind, &content)
     };
     let secret = json!({ "metadata": { "name": "open" }, "type": "Opaque", "stringData": { "a": "1" } });
-    let priority = json!({ "value": 10 });
-    let spec = json!({ "group": "example.org", "scope": "Namespaced", "names": { "plural": "as", "kind": "A" },
-        "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": { "type": "object" } } }] });
-    let definition = object(
-        "apiextensions.k8s.io/v1",
-        "CustomResourceDefinition",
-        &json!({ "metadata": { "name": "as.example.org" }, "spec": spec }),
-    );
-    let budget = json!({ "spec": { "minAvailable": 1, "selector": { "matchLabels": { "a": "b" } } } });
-    let slice = json!({ "addressType": "IPv4", "endpoints": [] });
     vec![
         case(BINDINGS, binding("ClusterRoleBinding"), bindings()),
         case(LOCAL_BINDINGS, binding("RoleBinding"), bindings()),
@@ -319,6 +309,21 @@ fn others() -> Vec<Case> {
                 (json!({ "type": null }), &[]),
             ],
         ),
+    ]
+}
+
+fn others() -> Vec<Case> {
+    let priority = json!({ "value": 10 });
+    let spec = json!({ "group": "example.org", "scope": "Namespaced", "names": { "plural": "as", "kind": "A" },
+        "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": { "type": "object" } } }] });
+    let definition = object(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        &json!({ "metadata": { "name": "as.example.org" }, "spec": spec }),
+    );
+    let budget = json!({ "spec": { "minAvailable": 1, "selector": { "matchLabels": { "a": "b" } } } });
+    let slice = json!({ "addressType": "IPv4", "endpoints": [] });
+    vec![
         case(
             "/apis/scheduling.k8s.io/v1/priorityclasses",
             object("scheduling.k8s.io/v1", "PriorityClass", &priority),
@@ -379,7 +384,9 @@ fn a_server_refuses_what_is_fixed_and_nothing_else() -> Result<()> {
     let client = cluster.client();
     let mut wrong = Vec::new();
     let mut rows = 0;
-    for case in workloads().into_iter().chain(jobs()).chain(services()).chain(volumes()).chain(others()) {
+    for case in
+        workloads().into_iter().chain(jobs()).chain(services()).chain(volumes()).chain(contents()).chain(others())
+    {
         let (object, name) = (&case.object, case.object["metadata"]["name"].as_str().context("a name")?);
         let what = format!("{} {name}", object["kind"].as_str().context("a kind")?);
         let path = format!("{}/{name}", case.path);
@@ -392,7 +399,9 @@ fn a_server_refuses_what_is_fixed_and_nothing_else() -> Result<()> {
         if object["kind"] == "CustomResourceDefinition" {
             live = fitout_testkit::until("it is established", std::time::Duration::from_secs(30), || {
                 let found = client.get(&path)?;
-                ensure!(found["status"]["conditions"].to_string().contains("Established"), "{}", found["status"]);
+                let mut conditions = found["status"]["conditions"].as_array().into_iter().flatten();
+                let established = conditions.any(|one| one["type"] == "Established" && one["status"] == "True");
+                ensure!(established, "{}", found["status"]);
                 Ok(found)
             })?;
         }

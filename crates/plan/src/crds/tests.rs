@@ -33,7 +33,7 @@ fn said(old: &Value, new: &Value) -> Vec<String> {
     dangers(old, new).iter().map(|danger| format!("{:?}: {danger}", danger.harm)).collect()
 }
 
-fn object(properties: Value) -> Value {
+fn object(properties: &Value) -> Value {
     json!({ "type": "object", "properties": properties })
 }
 
@@ -49,47 +49,47 @@ fn what_loses_data_is_named_with_its_field() {
     let map = json!({ "type": "object", "additionalProperties": { "type": "string" } });
     let list = |kind: &str| {
         with(
-            json!({ "type": "array", "items": object(json!({ "name": { "type": "string" } })) }),
+            json!({ "type": "array", "items": object(&json!({ "name": { "type": "string" } })) }),
             &json!({ "x-kubernetes-list-type": kind, "x-kubernetes-list-map-keys": ["name"] }),
         )
     };
     let any = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
     let rows = [
         (
-            object(json!({ "a": { "type": "string" } })),
-            object(json!({})),
+            object(&json!({ "a": { "type": "string" } })),
+            object(&json!({})),
             "v1: spec.a is removed: what is stored in it is dropped",
         ),
         (
-            object(json!({ "l": { "type": "array", "items": object(json!({ "a": { "type": "string" } })) } })),
-            object(json!({ "l": { "type": "array", "items": object(json!({})) } })),
+            object(&json!({ "l": { "type": "array", "items": object(&json!({ "a": { "type": "string" } })) } })),
+            object(&json!({ "l": { "type": "array", "items": object(&json!({})) } })),
             "v1: spec.l[].a is removed: what is stored in it is dropped",
         ),
         (
             any.clone(),
-            object(json!({})),
+            object(&json!({})),
             "v1: spec had room for fields of any name: those without a schema are dropped",
         ),
         (
             map.clone(),
-            object(json!({})),
+            object(&json!({})),
             "v1: spec had room for fields of any name: those without a schema are dropped",
         ),
         (
             object(
-                json!({ "m": { "type": "object", "additionalProperties": object(json!({ "a": { "type": "string" } })) } }),
+                &json!({ "m": { "type": "object", "additionalProperties": object(&json!({ "a": { "type": "string" } })) } }),
             ),
-            object(json!({ "m": { "type": "object", "additionalProperties": object(json!({})) } })),
+            object(&json!({ "m": { "type": "object", "additionalProperties": object(&json!({})) } })),
             "v1: spec.m.*.a is removed: what is stored in it is dropped",
         ),
         (
-            object(json!({ "l": list("map") })),
-            object(json!({ "l": list("atomic") })),
+            object(&json!({ "l": list("map") })),
+            object(&json!({ "l": list("atomic") })),
             "v1: spec.l is one value from now on: whoever applies it replaces the items of all others",
         ),
         (
-            object(json!({ "a": { "type": "string", "nullable": true } })),
-            object(json!({ "a": { "type": "string" } })),
+            object(&json!({ "a": { "type": "string", "nullable": true } })),
+            object(&json!({ "a": { "type": "string" } })),
             "v1: spec.a may no longer be null: where it is, it is dropped",
         ),
     ];
@@ -103,7 +103,7 @@ fn what_refuses_stored_objects_is_named_with_its_field() {
     let text = json!({ "type": "string" });
     let number = json!({ "type": "integer" });
     let list = json!({ "type": "array", "items": { "type": "string" } });
-    let map = json!({ "type": "array", "items": object(json!({ "n": { "type": "string" } })), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"] });
+    let map = json!({ "type": "array", "items": object(&json!({ "n": { "type": "string" } })), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"] });
     let any = json!({ "x-kubernetes-preserve-unknown-fields": true });
     let rows = [
         (text.clone(), number.clone(), "was a string and is an integer"),
@@ -167,7 +167,7 @@ fn what_refuses_stored_objects_is_named_with_its_field() {
         (text.clone(), with(text.clone(), &json!({ "not": { "pattern": "x" } })), "has other conditions (not)"),
     ];
     for (old, new, expected) in rows {
-        let inside = |schema: Value| with_spec(&object(json!({ "f": schema })));
+        let inside = |schema: Value| with_spec(&object(&json!({ "f": schema })));
         assert_eq!(said(&inside(old), &inside(new)), [format!("Refusal: v1: spec.f {expected}{TAIL}")]);
     }
 }
@@ -175,12 +175,12 @@ fn what_refuses_stored_objects_is_named_with_its_field() {
 #[test]
 fn a_field_that_becomes_required_refuses_unless_it_has_a_default() {
     let required =
-        |names: &[&str], field: Value| with_spec(&with(object(json!({ "a": field })), &json!({ "required": names })));
+        |names: &[&str], field: Value| with_spec(&with(object(&json!({ "a": field })), &json!({ "required": names })));
     let (text, given) = (json!({ "type": "string" }), json!({ "type": "string", "default": "x" }));
     let expected = [format!("Refusal: v1: spec.a is now required and has no default{TAIL}")];
     assert_eq!(said(&required(&[], text.clone()), &required(&["a"], text.clone())), expected);
     assert_eq!(said(&required(&["a"], given.clone()), &required(&["a"], text.clone())), expected);
-    assert_eq!(said(&with_spec(&object(json!({}))), &required(&["a"], text.clone())), expected);
+    assert_eq!(said(&with_spec(&object(&json!({}))), &required(&["a"], text.clone())), expected);
     assert_eq!(said(&required(&[], text.clone()), &required(&["a"], given)), Vec::<String>::new());
     assert_eq!(said(&required(&["a"], text.clone()), &required(&[], text)), Vec::<String>::new());
 }
@@ -209,13 +209,13 @@ fn what_is_safe_is_not_named() {
         ),
         (number.clone(), json!({ "x-kubernetes-int-or-string": true })),
         (text.clone(), json!({ "x-kubernetes-preserve-unknown-fields": true })),
-        (object(json!({})), object(json!({ "new": with(text.clone(), &json!({ "maxLength": 1 })) }))),
+        (object(&json!({})), object(&json!({ "new": with(text.clone(), &json!({ "maxLength": 1 })) }))),
         (
-            object(json!({})),
-            object(json!({ "new": with(object(json!({ "a": text })), &json!({ "required": ["a"] })) })),
+            object(&json!({})),
+            object(&json!({ "new": with(object(&json!({ "a": text })), &json!({ "required": ["a"] })) })),
         ),
-        (object(json!({ "a": text })), json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })),
-        (object(json!({ "a": text })), json!({ "type": "object", "additionalProperties": { "type": "string" } })),
+        (object(&json!({ "a": text })), json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })),
+        (object(&json!({ "a": text })), json!({ "type": "object", "additionalProperties": { "type": "string" } })),
         (
             with(
                 text.clone(),
@@ -234,14 +234,14 @@ fn what_is_safe_is_not_named() {
         ),
     ];
     for (old, new) in rows {
-        let inside = |schema: &Value| with_spec(&object(json!({ "f": schema })));
+        let inside = |schema: &Value| with_spec(&object(&json!({ "f": schema })));
         assert_eq!(said(&inside(&old), &inside(&new)), Vec::<String>::new(), "{new}");
     }
 }
 
 #[test]
 fn what_a_definition_keeps_for_life_is_named() {
-    let schema = object(json!({}));
+    let schema = object(&json!({}));
     let old = definition(&[version("v1", true, &schema)], &["v1"]);
     let changed = |path: &str, value: &str| {
         let mut new = old.clone();
@@ -261,12 +261,12 @@ fn what_a_definition_keeps_for_life_is_named() {
 
 #[test]
 fn versions_that_go_are_named_and_versions_that_come_are_not() {
-    let schema = object(json!({ "a": { "type": "string" } }));
+    let schema = object(&json!({ "a": { "type": "string" } }));
     let (alpha, beta, one) =
         (version("v1alpha1", false, &schema), version("v1beta1", false, &schema), version("v1", true, &schema));
     let old = definition(&[alpha.clone(), beta.clone(), one.clone()], &["v1beta1", "v1"]);
     assert_eq!(
-        said(&old, &definition(&[one.clone()], &[])),
+        said(&old, &definition(std::slice::from_ref(&one), &[])),
         [
             "Absence: version v1alpha1 is removed: whoever still asks for it is refused",
             "Impossible: version v1beta1 is removed, and objects are stored in it: write each of them once so that it is \
@@ -280,8 +280,8 @@ fn versions_that_go_are_named_and_versions_that_come_are_not() {
     );
     // One that nobody could ask for, and nobody stored.
     let hidden = definition(&[with(alpha.clone(), &json!({ "served": false })), one.clone()], &["v1"]);
-    assert_eq!(said(&hidden, &definition(&[one.clone()], &[])), Vec::<String>::new());
-    let two = version("v2", false, &object(json!({})));
+    assert_eq!(said(&hidden, &definition(std::slice::from_ref(&one), &[])), Vec::<String>::new());
+    let two = version("v2", false, &object(&json!({})));
     assert_eq!(said(&old, &definition(&[alpha, beta, one.clone(), two], &[])), Vec::<String>::new());
     let status = with(one.clone(), &json!({ "subresources": { "status": {} } }));
     assert_eq!(
@@ -292,7 +292,7 @@ fn versions_that_go_are_named_and_versions_that_come_are_not() {
 
 #[test]
 fn what_moves_to_another_version_has_to_fit_it_unless_a_webhook_knows_better() {
-    let (wide, narrow) = (object(json!({ "a": { "type": "string" } })), object(json!({})));
+    let (wide, narrow) = (object(&json!({ "a": { "type": "string" } })), object(&json!({})));
     let old = definition(&[version("v1", true, &wide)], &["v1"]);
     let new = definition(&[version("v1", false, &wide), version("v2", true, &narrow)], &[]);
     assert_eq!(said(&old, &new), ["Loss: v2 instead of v1: a is removed: what is stored in it is dropped"]);
@@ -316,7 +316,7 @@ fn what_moves_to_another_version_has_to_fit_it_unless_a_webhook_knows_better() {
 
 #[test]
 fn a_definition_of_old_that_kept_unknown_fields_drops_them() {
-    let new = with_spec(&object(json!({})));
+    let new = with_spec(&object(&json!({})));
     let mut old = new.clone();
     old["spec"]["preserveUnknownFields"] = true.into();
     let found = dangers(&old, &new);

@@ -162,7 +162,7 @@ fn is_amount(path: &str) -> bool {
     [".resources.", ".capacity.", ".sizeLimit"].iter().any(|part| path.contains(part))
 }
 
-/// An amount such as `1.5Gi`, in thousandths of a thousandth of one.
+/// An amount such as `1.5Gi`, in billionths.
 pub(super) fn amount(value: &Value) -> Option<i128> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -190,6 +190,6 @@ pub(super) fn amount(value: &Value) -> Option<i128> {
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     // Nine digits after the point are all that a server keeps.
-    let digits: i128 = format!("{whole}{:0<9.9}", fraction).parse().ok()?;
+    let digits: i128 = format!("{whole}{fraction:0<9.9}").parse().ok()?;
     digits.checked_mul(times).map(|digits| digits / parts)
 }

@@ -18,7 +18,9 @@ pub fn fixed(live: &Value, wanted: &Value) -> Vec<String> {
     let kind = live["kind"].as_str().unwrap_or_default();
     let object = Object { live, wanted };
     let mut found = Vec::new();
-    kinds::fields(group, kind).iter().for_each(|path| object.keeps(path, &mut found));
+    for path in kinds::fields(group, kind) {
+        object.keeps(path, &mut found);
+    }
     if let Some((path, free)) = kinds::all_but(group, kind) {
         object.keeps_all_but(path, free, &mut found);
     }
