@@ -73,7 +73,7 @@ impl Walk<'_> {
         let given = |schema: &Value, name: &str| schema["properties"][name].get("default").is_some();
         let before = names(old);
         for name in names(new) {
-            // What a default filled in until now was never stored.
+            // An object that is older than its default was never written with it.
             if (!before.contains(&name) || given(old, &name)) && !given(new, &name) {
                 self.refuses(&name, "is now required and has no default");
             }
