@@ -125,7 +125,7 @@ fn values_of_dependencies_globals_and_imports_name_their_chart() {
             r#"store.exports.shared.port = "5432" from chart store"#,
             r#"store.global.own = "x" from chart store"#,
             r#"store.global.zone = "a" from chart, not chart store"#,
-            r#"store.size = "2" from set, not chart store, chart"#,
+            r#"store.size = "2" from set, not chart, chart store"#,
             r#"store.user = "root" from chart store"#,
         ]
     );

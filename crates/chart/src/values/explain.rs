@@ -51,7 +51,7 @@ pub fn explain(chart: &Chart, layers: &[(&str, &Map)]) -> Result<Vec<Leaf>, Erro
     let all =
         put_together(&mut marked, &over).map_err(|error| put_together(&mut chart, &given).err().unwrap_or(error))?;
     let mut leaves = Vec::new();
-    Explaining { sources, marks }.table(&all, &mut Vec::new(), &mut leaves);
+    Explaining { sources, charts, marks }.table(&all, &mut Vec::new(), &mut leaves);
     Ok(leaves)
 }
 
@@ -126,6 +126,8 @@ impl Marks {
 
 struct Explaining {
     sources: Vec<Source>,
+    /// How many of them are charts; they are first.
+    charts: usize,
     marks: Marks,
 }
 
@@ -143,7 +145,11 @@ impl Explaining {
     }
 
     fn leaf(&self, path: &[Text], found: Value) -> Leaf {
-        let mut others: Vec<usize> = (0..self.sources.len()).rev().filter(|source| self.has(*source, path)).collect();
+        let places = self.places(path);
+        let has = |source: &usize| places.iter().any(|place| self.sources[*source].get(place).is_some());
+        // Of layers the last wins, of charts the one that is above the others.
+        let by_rank = (self.charts..self.sources.len()).rev().chain(0..self.charts);
+        let mut others: Vec<usize> = by_rank.filter(has).collect();
         let (winner, value) = match self.marks.read(&found) {
             Some((source, value)) => (*source, value.clone()),
             // Empty tables and nulls have no mark: the highest layer that has one there; tables of dependencies are there
@@ -155,14 +161,13 @@ impl Explaining {
         Leaf { path: path.to_vec(), value, layer: layer(winner), shadowed: others.into_iter().map(layer).collect() }
     }
 
-    /// Whether a source has a value in a place, or in the globals of a chart above.
-    fn has(&self, source: usize, path: &[Text]) -> bool {
-        let source = &self.sources[source];
-        if source.get(path).is_some() {
-            return true;
+    /// The places that a value may come from: its own, and for a global those in the charts above.
+    fn places(&self, path: &[Text]) -> Vec<Vec<Text>> {
+        let mut places = vec![path.to_vec()];
+        let Some(global) = path.iter().position(|key| &**key == b"global") else { return places };
+        if self.sources.iter().any(|source| !source.at.is_empty() && source.at == path[..global]) {
+            places.extend((0..global).map(|above| [&path[..above], &path[global..]].concat()));
         }
-        let Some(global) = path.iter().position(|key| &**key == b"global") else { return false };
-        let is_chart = self.sources.iter().any(|source| !source.at.is_empty() && source.at == path[..global]);
-        is_chart && (0..global).any(|above| source.get(&[&path[..above], &path[global..]].concat()).is_some())
+        places
     }
 }
