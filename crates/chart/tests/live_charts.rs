@@ -4,9 +4,14 @@
 
 mod conformance;
 
+use std::rc::Rc;
+
 use anyhow::{Result, ensure};
 use conformance::{Answer, Case, cases, difference};
 use fitout_chart::render::{Capabilities, HELM_VERSION, KubeVersion};
+use fitout_chart::values::{Leaf, Release, Schemas, explain, load, render_values};
+use fitout_chart::{Chart, Warnings, dependencies};
+use fitout_gotmpl::{Map, Type, Value};
 use fitout_testkit::{Programs, full, sample};
 
 /// How many of the ways to render charts a run takes beside each chart with its own values. `cargo xtask conformance
@@ -54,5 +59,51 @@ fn helm_takes_the_same_for_granted_where_it_knows_no_cluster() -> Result<()> {
     assert_eq!(HELM_VERSION, "v4.3.1");
     let assumed = Capabilities::assumed(KubeVersion::parse("1.36").unwrap());
     assert!(assumed.api_versions.iter().any(|version| version == "apps/v1"));
+    Ok(())
+}
+
+/// The table that explained values are together.
+fn together(leaves: &[Leaf]) -> Value {
+    let all = Rc::new(Map::of(Type::MAP, []));
+    for leaf in leaves {
+        let (last, path) = leaf.path.split_last().unwrap();
+        let table = path.iter().fold(Rc::clone(&all), |table, key| {
+            if let Some(Value::Map(inner)) = table.get(key) {
+                return inner;
+            }
+            let inner = Rc::new(Map::of(Type::MAP, []));
+            table.insert(Value::String(key.clone()), Value::Map(Rc::clone(&inner)));
+            inner
+        });
+        table.insert(Value::String(last.clone()), leaf.value.clone());
+    }
+    Value::Map(all)
+}
+
+/// What templates see as `.Values`.
+fn seen(mut chart: Chart, given: &Map) -> Result<Value> {
+    let mut warnings = Warnings::new();
+    dependencies::process(&mut chart, given, &mut warnings)?;
+    let top = render_values(&chart, given, &Release::default(), Value::Nil, Schemas::Skip, &mut warnings)?;
+    Ok(top.get(b"Values").unwrap())
+}
+
+#[test]
+fn every_value_of_real_charts_is_explained() -> Result<()> {
+    let (mut charts, mut values, mut below) = (0, 0, 0);
+    for (name, folder) in Programs::get()?.charts()? {
+        for case in cases(&folder, true)? {
+            let Ok(chart) = fitout_chance::load(&folder, &mut Warnings::new()) else { continue };
+            let given = load(&case.values.map_or(Ok(Vec::new()), std::fs::read)?)?;
+            let leaves = explain(&chart, &[("instance", &given)])?;
+            let (ours, theirs) = (together(&leaves), seen(chart, &given)?);
+            assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{name}");
+            charts += 1;
+            values += leaves.len();
+            below += leaves.iter().filter(|leaf| leaf.layer.starts_with("chart ")).count();
+        }
+    }
+    println!("{values} values of {charts} charts, {below} of them from dependencies");
+    ensure!(charts > 30 && values > 5000 && below > 0, "{values} values of {charts} charts, {below} from dependencies");
     Ok(())
 }

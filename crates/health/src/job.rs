@@ -10,8 +10,7 @@ pub(crate) fn job(object: View<'_>) -> Health {
             return Health::Current;
         }
         if condition.is("Failed", "True") {
-            let sentence = because(tally(object), condition.message);
-            return Health::failed(condition.reason_or(reasons::JOB_FAILED), sentence);
+            return Health::failed(condition.reason_or(reasons::JOB_FAILED), failure(object, condition.message));
         }
     }
     if !object.text("/status/startTime").is_empty() {
@@ -21,6 +20,16 @@ pub(crate) fn job(object: View<'_>) -> Health {
         return Health::in_progress(reasons::SUSPENDED, "it is suspended: set spec.suspend to false to start it");
     }
     Health::in_progress(reasons::NOT_STARTED, "it has not started yet")
+}
+
+/// How a Job failed, if it did.
+pub(crate) fn failed(object: View<'_>) -> Option<String> {
+    let condition = object.conditions().find(|condition| condition.is("Failed", "True"))?;
+    (object.text("/kind") == "Job").then(|| failure(object, condition.message))
+}
+
+fn failure(object: View<'_>, message: &str) -> String {
+    because(tally(object), message)
 }
 
 /// How far a failed Job came.

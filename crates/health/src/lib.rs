@@ -16,8 +16,11 @@
 //! assert_eq!(cause.message, "2 of 3 replicas are available");
 //! ```
 //!
+//! Where an object alone does not tell, [`cause`] finds the reason in its pods, their events and their last words.
+//!
 //! It is pure: an object comes in as JSON, and the time as a value.
 
+mod cause;
 mod generic;
 mod job;
 mod kinds;
@@ -35,6 +38,7 @@ use time::OffsetDateTime;
 
 use crate::view::View;
 
+pub use crate::cause::{LogOf, cause, log_wanted, suspects};
 pub use crate::kinds::shown_by_metadata;
 
 /// How an object is doing.

@@ -57,13 +57,18 @@ fn created(object: View<'_>) -> OffsetDateTime {
 
 /// The first container that cannot go on, init containers before the others.
 fn trouble(object: View<'_>) -> Option<Cause> {
-    let init = object.items("/status/initContainerStatuses").map(|container| ("init container", container));
-    let mut all = init.chain(object.items("/status/containerStatuses").map(|container| ("container", container)));
-    let (reason, message) = all.find_map(|(role, container)| blocked(role, container))?;
+    let (reason, message) = containers(object).find_map(|(role, container)| blocked(role, container))?;
     Some(Cause { reason: reason.to_owned(), message })
 }
 
-fn blocked<'a>(role: &str, container: View<'a>) -> Option<(&'a str, String)> {
+/// What is known of each container, with what it is: init containers before the others.
+pub(crate) fn containers(object: View<'_>) -> impl Iterator<Item = (&'static str, View<'_>)> {
+    let init = object.items("/status/initContainerStatuses").map(|container| ("init container", container));
+    init.chain(object.items("/status/containerStatuses").map(|container| ("container", container)))
+}
+
+/// Why a container does not run, as a reason and a sentence.
+pub(crate) fn blocked<'a>(role: &str, container: View<'a>) -> Option<(&'a str, String)> {
     let name = container.text("/name");
     let said = container.text("/state/waiting/message");
     let reason = waiting(container);
@@ -98,7 +103,7 @@ fn blocked<'a>(role: &str, container: View<'a>) -> Option<(&'a str, String)> {
 }
 
 /// What happened to a container that is started again and again.
-fn crash(role: &str, container: View<'_>) -> String {
+pub(crate) fn crash(role: &str, container: View<'_>) -> String {
     let name = container.text("/name");
     let restarts = match container.count("/restartCount") {
         1 => "was restarted once".to_owned(),
@@ -115,13 +120,15 @@ fn ending(container: View<'_>, state: &str, code: i64) -> String {
     let reason = container.text(&format!("/{state}/terminated/reason"));
     // The kubelet says `Error` for any code but 0, which the code says as well.
     let code = match reason {
+        // Above 128 it says which signal ended it.
+        "" | "Error" if (129..160).contains(&code) => format!("exit code {code} (signal {})", code - 128),
         "" | "Error" | "Completed" => format!("exit code {code}"),
         reason => format!("exit code {code} ({reason})"),
     };
     because(code, container.text(&format!("/{state}/terminated/message")))
 }
 
-fn unready(object: View<'_>) -> Cause {
+pub(crate) fn unready(object: View<'_>) -> Cause {
     let containers = || object.items("/status/containerStatuses");
     let all = containers().count();
     let ready = containers().filter(|container| container.is_true("/ready")).count();
@@ -148,7 +155,7 @@ fn starting(object: View<'_>) -> Cause {
     Cause { reason: reason.to_owned(), message }
 }
 
-fn waiting(container: View<'_>) -> &str {
+pub(crate) fn waiting(container: View<'_>) -> &str {
     container.text("/state/waiting/reason")
 }
 

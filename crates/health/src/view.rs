@@ -20,6 +20,11 @@ impl<'a> View<'a> {
         Self(object)
     }
 
+    /// What it looks at.
+    pub(crate) fn value(self) -> &'a Value {
+        self.0
+    }
+
     /// The text at a path such as `/spec/type`, or nothing.
     pub(crate) fn text(self, path: &str) -> &'a str {
         self.0.pointer(path).and_then(Value::as_str).unwrap_or_default()

@@ -2,7 +2,9 @@
 
 mod artifact;
 mod content;
+mod crds;
 mod diff;
+mod fixed;
 mod holds;
 mod lines;
 mod managers;
@@ -15,8 +17,10 @@ mod transform;
 
 pub use artifact::{Artifact, Planned, PlannedHook};
 pub use content::{Content, KeptHook};
+pub use crds::{Danger, Harm, dangers};
 pub use diff::{Difference, diff};
 pub use fitout_engines::{Lookup, World};
+pub use fixed::fixed;
 pub use holds::{MANAGER, holds};
 pub use lines::{Line, Mark, lines};
 pub use managers::{applied_instead, was_updated};

@@ -3,6 +3,7 @@
 //! A [`Target`] owns the client of a cluster. [`Sightings`] is what is known of its objects: watches fill it, and so do
 //! the answers to our own writes, so that nobody has to read what was just written.
 
+mod cause;
 mod connect;
 mod contact;
 mod facts;

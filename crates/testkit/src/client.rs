@@ -84,6 +84,13 @@ impl Client {
         self.ask(&Method::DELETE, path, None)
     }
 
+    /// Applies an object at its path, by force, as this manager of fields.
+    pub fn apply(&self, path: &str, manager: &str, object: &Value) -> Result<Value> {
+        let query = if path.contains('?') { '&' } else { '?' };
+        let path = format!("{path}{query}force=true&fieldManager={manager}");
+        self.send(&Method::PATCH, &path, Some(object))?.object(&Method::PATCH, &path)
+    }
+
     fn ask(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Value> {
         self.send(method, path, body)?.object(method, path)
     }
@@ -94,7 +101,9 @@ impl Client {
         let said = || format!("{method} {}{path}", self.server);
         let mut response = match body {
             Some(body) => {
-                let request = request.header("content-type", "application/json").body(serde_json::to_vec(body)?)?;
+                // JSON is YAML too, and of all patches the only one that is sent is an object to apply.
+                let kind = if method == Method::PATCH { "application/apply-patch+yaml" } else { "application/json" };
+                let request = request.header("content-type", kind).body(serde_json::to_vec(body)?)?;
                 self.agent.run(request)
             }
             None => self.agent.run(request.body(())?),

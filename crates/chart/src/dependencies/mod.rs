@@ -15,6 +15,16 @@ pub use missing::check;
 /// Leaves of a chart's dependencies those that these values want, each under its alias, and imports what charts want of
 /// their dependencies' values into their own.
 pub fn process(chart: &mut Chart, values: &Map, warnings: &mut Warnings) -> Result<(), Error> {
-    enabled::process(chart, values, "", warnings)?;
+    choose(chart, values, warnings)?;
+    import(chart, warnings)
+}
+
+/// The first half: leaves those that are wanted.
+pub(crate) fn choose(chart: &mut Chart, values: &Map, warnings: &mut Warnings) -> Result<(), Error> {
+    enabled::process(chart, values, "", warnings)
+}
+
+/// The second half: imports values.
+pub(crate) fn import(chart: &mut Chart, warnings: &mut Warnings) -> Result<(), Error> {
     imports::process(chart, warnings)
 }

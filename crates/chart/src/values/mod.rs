@@ -2,6 +2,7 @@
 
 mod coalesce;
 mod copy;
+mod explain;
 mod path;
 mod read;
 mod render;
@@ -13,6 +14,7 @@ use std::rc::Rc;
 use fitout_gotmpl::{Map, Type, Value};
 
 pub use coalesce::{coalesce_values, merge_values};
+pub use explain::{Leaf, explain};
 pub use read::{load, merge_maps};
 pub use render::{Release, Schemas, render_values};
 pub use user::UserValues;

@@ -34,7 +34,7 @@ impl Chance {
     }
 
     /// A table of values, nulls among them.
-    fn table(&mut self, depth: usize) -> Json {
+    pub(crate) fn table(&mut self, depth: usize) -> Json {
         let mut object = Object::new();
         for _ in 0..self.below(5) {
             let key = self.one_of(KEYS);

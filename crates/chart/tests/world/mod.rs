@@ -1,7 +1,7 @@
 //! Our own answers to the questions that the judge is asked.
 
 mod archive;
-mod values;
+pub(crate) mod values;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -140,7 +140,7 @@ fn flags(question: &Json) -> Result<Json, Error> {
     Ok(tagged(&Value::Map(user.merged(&mut |name| content(question, name))?)))
 }
 
-fn loaded(question: &Json, warnings: &mut Warnings) -> Result<Chart, Error> {
+pub(crate) fn loaded(question: &Json, warnings: &mut Warnings) -> Result<Chart, Error> {
     if let Some(bytes) = archive::packed(question) {
         return Chart::from_archive(&bytes, warnings);
     }
@@ -214,7 +214,7 @@ fn described(chart: &Chart) -> Json {
     })
 }
 
-fn table(json: &Json) -> Rc<Map> {
+pub(crate) fn table(json: &Json) -> Rc<Map> {
     match decode(json) {
         Value::Map(map) => map,
         _ => Rc::new(Map::of(Type::MAP, [])),
