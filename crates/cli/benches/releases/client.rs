@@ -54,8 +54,15 @@ pub async fn until_ready<F: Future<Output = Result<()>>>(
     }
 }
 
+/// Returns when so many objects of a kind are Ready, which has to be within a minute.
+pub async fn soon_ready(client: &Client, kind: &ApiResource, count: usize) -> Result<()> {
+    let limit = Duration::from_mins(1);
+    let waited = tokio::time::timeout(limit, ready(client, kind, count)).await;
+    waited.with_context(|| format!("{count} objects of the kind {} are not Ready after {limit:?}", kind.kind))?
+}
+
 /// Returns when so many objects of a kind are Ready, wherever they are.
-pub async fn ready(client: &Client, kind: &ApiResource, count: usize) -> Result<()> {
+async fn ready(client: &Client, kind: &ApiResource, count: usize) -> Result<()> {
     let api: Api<DynamicObject> = Api::all_with(client.clone(), kind);
     let mut events = pin!(watcher(api, Config::default()).default_backoff().applied_objects());
     let mut ready = BTreeSet::new();

@@ -82,7 +82,7 @@ async fn offer(stage: &Stage, cluster: &Cluster) -> Result<()> {
     let api = Api::<Catalog>::namespaced(client.clone(), "fitout-system");
     api.create(&PostParams::default(), &serde_json::from_value(source)?).await?;
     // Besides the one that comes with Fitout.
-    client::ready(&client, &ApiResource::erase::<Catalog>(&()), 2).await
+    client::soon_ready(&client, &ApiResource::erase::<Catalog>(&()), 2).await
 }
 
 /// Without what the hub itself gives an object.

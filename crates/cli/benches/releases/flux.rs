@@ -1,6 +1,7 @@
 //! Flux as it is at its fastest: as many releases at once as all others have, no limit on requests, no election, and one
 //! chart that all releases share. By default it waits for what it installs to be healthy, as Fitout does.
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
@@ -10,7 +11,7 @@ use kube::api::ApiResource;
 use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
 
-use crate::client::{connect, create, ready, until_ready};
+use crate::client::{connect, create, soon_ready, until_ready};
 use crate::measured::{Controllers, Measured};
 use crate::sample::values;
 use crate::{AT_ONCE, PODINFO, Stage, fresh, namespace, shelf};
@@ -36,8 +37,10 @@ pub fn run(stage: &Stage, count: usize, means: Ready) -> Result<Measured> {
     cluster.kubectl().run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"])?;
     let repository = shelf::serve(&cluster, &stage.chart)?;
     let address = cluster.address();
+    let kept = cluster.bed().dir().join("storage");
+    fs::create_dir(&kept)?;
     let storage = [
-        format!("--storage-path={}", cluster.bed().dir().join("storage").display()),
+        format!("--storage-path={}", kept.display()),
         format!("--storage-addr={address}:9790"),
         format!("--storage-adv-addr={address}:9790"),
     ];
@@ -79,7 +82,7 @@ async fn offer(client: &Client, repository: &str) -> Result<()> {
     let spec =
         json!({ "interval": "1h", "chart": PODINFO, "sourceRef": { "kind": "HelmRepository", "name": PODINFO } });
     create(client, &format!("{SOURCES}/helmcharts"), &source("HelmChart", spec)).await?;
-    ready(client, &kind("source.toolkit.fluxcd.io", "v1", "HelmChart"), 1).await
+    soon_ready(client, &kind("source.toolkit.fluxcd.io", "v1", "HelmChart"), 1).await
 }
 
 async fn want(client: &Client, namespace: String, means: Ready) -> Result<()> {
