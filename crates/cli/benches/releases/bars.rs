@@ -22,8 +22,8 @@ impl Bar {
     fn missed(&self) -> bool {
         let Self { what, ratio, bar } = self;
         let (holds, words) = match bar {
-            Limit::AtLeast(least) => (ratio >= least, format!("at least {least}")),
-            Limit::AtMost(most) => (ratio <= most, format!("at most {most}")),
+            Limit::AtLeast(least) => (ratio >= least, format!("at least {least:.2}")),
+            Limit::AtMost(most) => (ratio <= most, format!("at most {most:.2}")),
         };
         println!("    {what:38} {ratio:>6.2}   {words:14} {}", if holds { "holds" } else { "MISSED" });
         !holds

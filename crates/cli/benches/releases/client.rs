@@ -47,7 +47,7 @@ pub async fn until_ready<F: Future<Output = Result<()>>>(
     let began = Instant::now();
     let all = async { futures::try_join!(for_each(count, ask), ready(client, kind, count)) };
     // Ten times what the slowest needs on two cores.
-    let limit = Duration::from_secs(3) * u32::try_from(count)?;
+    let limit = Duration::from_secs(30) + Duration::from_secs(3) * u32::try_from(count)?;
     match tokio::time::timeout(limit, all).await {
         Ok(done) => done.map(|_| began.elapsed()),
         Err(_) => bail!("{count} objects of the kind {} are not Ready after {limit:?}", kind.kind),

@@ -93,7 +93,7 @@ fn main() -> Result<()> {
             None => stage.contest(count, &options.only)?,
         };
     }
-    ensure!(missed == 0, "{missed} bars are missed");
+    ensure!(missed == 0, "bars that are missed: {missed}");
     Ok(())
 }
 
