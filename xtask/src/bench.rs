@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
+use clap::Subcommand;
 use fitout_testkit::paths;
 
 use crate::testbed;
 
 /// What can be measured.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Bench {
     /// 100 instances of 8 objects each, against a bare loop of the same writes
     Install,
@@ -18,20 +18,32 @@ pub(crate) enum Bench {
     Template,
     /// Charts, against Helm: in process, as a command, and how the time grows
     Render,
+    /// 100 and 500 releases of a chart, against Flux, Helm and a bare loop of the same writes
+    #[command(disable_help_flag = true)]
+    Releases {
+        /// What the benchmark itself takes: `--help` says it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
 }
 
 pub(crate) fn run(bench: Bench) -> Result<()> {
     testbed::build()?;
-    let (package, name) = match bench {
-        Bench::Install => ("fitout-hub", "install"),
-        Bench::Template => ("fitout-gotmpl", "template"),
-        Bench::Render => ("fitout-chart", "render"),
+    let (package, name, options) = match bench {
+        Bench::Install => ("fitout-hub", "install", vec![]),
+        Bench::Template => ("fitout-gotmpl", "template", vec![]),
+        Bench::Render => {
+            cargo(&["build", "--quiet", "--locked", "--release", "--package", "fitout-cli"])?;
+            ("fitout-chart", "render", vec![])
+        }
+        Bench::Releases { options } => {
+            testbed::build_flux()?;
+            ("fitout-cli", "releases", options)
+        }
     };
-    if matches!(bench, Bench::Render) {
-        cargo(&["build", "--quiet", "--locked", "--release", "--package", "fitout-cli"])?;
-    }
-    cargo(&["bench", "--quiet", "--locked", "--package", package, "--bench", name])
-        .with_context(|| format!("the benchmark {name} does not meet its bar"))
+    let mut words = vec!["bench", "--quiet", "--locked", "--package", package, "--bench", name, "--"];
+    words.extend(options.iter().map(String::as_str));
+    cargo(&words).with_context(|| format!("the benchmark {name} does not meet its bar"))
 }
 
 fn cargo(words: &[&str]) -> Result<()> {

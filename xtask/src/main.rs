@@ -44,7 +44,7 @@ enum Chore {
     /// Measure ours against theirs
     Bench {
         /// What to measure
-        #[arg(value_enum)]
+        #[command(subcommand)]
         bench: bench::Bench,
     },
     /// Compare what we do with what the originals do

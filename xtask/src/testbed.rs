@@ -3,21 +3,44 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use fitout_testkit::{Programs, Progress};
+use fitout_testkit::{Flux, Programs, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The testbed's programs, built first where they have to be.
 pub(crate) fn build() -> Result<Programs> {
-    if let Some(programs) = Programs::find()? {
-        return Ok(programs);
+    match Programs::find()? {
+        Some(programs) => Ok(programs),
+        None => show("the testbed: once, about 15 minutes on two cores where nothing is cached", |bar| {
+            Programs::build(|step| advance(bar, step))
+        }),
     }
-    println!("building the testbed: once, about 15 minutes on two cores where nothing is cached");
+}
+
+/// Flux, built first where it has to be.
+pub(crate) fn build_flux() -> Result<Flux> {
+    match Flux::find()? {
+        Some(flux) => Ok(flux),
+        None => show("flux: once, about 6 minutes on two cores where nothing is cached", |bar| {
+            Flux::build(|step| advance(bar, step))
+        }),
+    }
+}
+
+fn show<T>(what: &str, build: impl FnOnce(&ProgressBar) -> Result<T>) -> Result<T> {
+    println!("building {what}");
     let began = Instant::now();
     let bar = ProgressBar::no_length();
     let style = "{prefix:>7} {msg:16} {bar:32} {pos:>4}/{len:<4} packages {elapsed}";
     bar.set_style(ProgressStyle::with_template(style).context("the bar's template")?);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let programs = Programs::build(|step| match step {
+    let built = build(&bar)?;
+    bar.finish_and_clear();
+    println!("built it in {:.0} s", began.elapsed().as_secs_f32());
+    Ok(built)
+}
+
+fn advance(bar: &ProgressBar, step: Progress) {
+    match step {
         Progress::Begin { name, index, of, packages } => {
             bar.reset();
             bar.set_prefix(format!("{index}/{of}"));
@@ -31,8 +54,5 @@ pub(crate) fn build() -> Result<Programs> {
             // Where there is no terminal the bar shows nothing, not even this.
             if bar.is_hidden() { println!("{line}") } else { bar.println(line) }
         }
-    })?;
-    bar.finish_and_clear();
-    println!("built the testbed in {:.0} s", began.elapsed().as_secs_f32());
-    Ok(programs)
+    }
 }

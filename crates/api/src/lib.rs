@@ -50,6 +50,10 @@ pub const KUBECONFIG_SECRET: &str = "fitout.dev/kubeconfig";
 /// The type of secrets that values may come from.
 pub const VALUES_SECRET: &str = "fitout.dev/values";
 
+/// The type of a secret that says what a repository of charts wants to see: `repository`, the address it is for, and
+/// `username` and `password`, `token`, `tls.crt` and `tls.key`, `ca.crt` or `.dockerconfigjson`.
+pub const REPOSITORY_SECRET: &str = "fitout.dev/repository";
+
 /// The annotation by which a cluster that is deleted is forgotten: its value is the cluster's own name, and nothing on the
 /// cluster is cleaned up.
 pub const FORGET: &str = "fitout.dev/forget";

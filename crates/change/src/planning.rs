@@ -77,7 +77,9 @@ pub fn plan(question: &Question) -> Plan {
     let obstacle = match (&foreseen.end, prepared) {
         _ if removing => None,
         (_, Err(Unprepared::Unresolved(sentence))) => Some(Obstacle::Unresolved(sentence.clone())),
-        (_, Err(Unprepared::Wrong(sentence))) => Some(Obstacle::Wrong(sentence.clone())),
+        (_, Err(Unprepared::Wrong(sentence) | Unprepared::Waiting(sentence))) => {
+            Some(Obstacle::Wrong(sentence.clone()))
+        }
         (End::Blocked { object, owner }, _) => Some(Obstacle::Foreign(not_ours(object, owner.as_deref()))),
         (End::Taken(newest), _) => Some(Obstacle::Foreign(taken(question.release, *newest))),
         (End::Foreign(newest), _) => Some(Obstacle::Foreign(changed(question.release, *newest))),

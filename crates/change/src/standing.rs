@@ -65,6 +65,7 @@ pub fn standing(now: &Situation) -> Standing {
     match now.unprepared {
         Some(Unprepared::Unresolved(sentence)) => return Standing::Unresolved(sentence.clone()),
         Some(Unprepared::Wrong(sentence)) => return Standing::Wrong(sentence.clone()),
+        Some(Unprepared::Waiting(sentence)) => return Standing::Failed(sentence.clone()),
         None => {}
     }
     if let Some(failed) = failed() {

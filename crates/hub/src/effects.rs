@@ -105,6 +105,14 @@ impl Session {
         if !revisions.any(|found| found.spec.artifact_digest.as_deref() == Some(digest)) {
             self.hub.content.put(prepared.content.text().as_bytes()).await?;
         }
+        let archive = prepared.chosen.as_ref().and_then(|chosen| chosen.archive.as_deref());
+        let chart = archive.map(Digest::of);
+        if let (Some(archive), Some(chart)) = (archive, &chart) {
+            let mut revisions = self.hub.index.revisions.state().into_iter();
+            if !revisions.any(|found| found.spec.chart_digest.as_deref() == Some(chart.as_str())) {
+                self.hub.content.put(archive).await?;
+            }
+        }
         let spec = ExtensionRevisionSpec {
             instance: self.name.clone(),
             number,
@@ -119,7 +127,7 @@ impl Session {
             artifact_digest: Some(prepared.artifact.digest.to_string()),
             values_digest: Some(Digest::of_value(&prepared.values).to_string()),
             input_digest: inputs.map(ToString::to_string),
-            chart_digest: None,
+            chart_digest: chart.as_ref().map(ToString::to_string),
             inventory: prepared.artifact.inventory().iter().map(object_name).collect(),
             hooks: prepared.artifact.hooks.iter().map(|hook| object_name(&hook.id)).collect(),
         };
@@ -243,7 +251,9 @@ impl Session {
     async fn adopt(&self, instance: &ExtensionInstance, wanted: &Prepared, number: u32, keep: bool) -> Result<Adopted> {
         let release = self.record(instance, number).await?;
         let wrong = |unprepared: Unprepared| match unprepared {
-            Unprepared::Wrong(sentence) | Unprepared::Unresolved(sentence) => anyhow!(sentence),
+            Unprepared::Wrong(sentence) | Unprepared::Unresolved(sentence) | Unprepared::Waiting(sentence) => {
+                anyhow!(sentence)
+            }
         };
         let mut theirs = adopted(&release, owner(instance), &self.target.facts().apis).map_err(wrong)?;
         // The hub counts versions as the definition does, which a chart need not.

@@ -6,6 +6,7 @@
 //! where the last one stopped.
 
 mod catalogs;
+mod charts;
 mod chronicle;
 mod clusters;
 mod effects;
@@ -38,6 +39,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::catalogs::Catalogs;
+use crate::charts::Charts;
 use crate::chronicle::Chronicle;
 use crate::index::Index;
 use crate::leading::Leadership;
@@ -78,6 +80,7 @@ pub struct Hub {
     options: Options,
     index: Index,
     catalogs: Catalogs,
+    charts: Charts,
     content: Content,
     chronicle: Chronicle,
     /// A revision is gone, and perhaps with it the last to name some content.
@@ -98,6 +101,7 @@ impl Hub {
         let hub = Self {
             index: Index::start(&client).await?,
             catalogs: Catalogs::default(),
+            charts: Charts::default(),
             content: Content::new(client.clone(), SYSTEM),
             chronicle: Chronicle::default(),
             sweep: Notify::new(),

@@ -80,7 +80,7 @@ impl Session {
                     apis: &facts.apis,
                 };
                 match resolve(&request, &packages) {
-                    Ok(chosen) => self.rendered(&request, chosen).await,
+                    Ok(chosen) => self.rendered(&request, chosen, &of).await,
                     Err(unresolved) => Err(unresolved),
                 }
             }
@@ -95,7 +95,9 @@ impl Session {
 
     /// Rendered once for the same inputs: what was kept of the newest revision is what is wanted, as long as they are its
     /// own.
-    async fn rendered(&self, request: &Request<'_>, chosen: Chosen) -> Result<Prepared, Unprepared> {
+    async fn rendered(&self, request: &Request<'_>, chosen: Chosen, catalog: &str) -> Result<Prepared, Unprepared> {
+        let archive = self.hub.archive(catalog, &chosen.package).await?;
+        let chosen = Chosen { archive, ..chosen };
         let inputs = chosen.inputs(request);
         let last = self.recorded.revisions.last();
         if let Some(last) =

@@ -345,6 +345,10 @@ impl Session {
         let span = self.progress.span();
         let prepared = self.prepared_for(instance).instrument(span.clone()).await;
         let (next, failure) = match self.decide(instance, &prepared).instrument(span).await {
+            // What is there stays as it is, and it is asked for again.
+            Ok(next @ Next::Done) if let Err(Unprepared::Waiting(sentence)) = &prepared => {
+                (next, Some(Trouble { sentence: sentence.clone(), unsure: false }))
+            }
             Ok(next) => {
                 if matches!(next, Next::Do(_)) {
                     self.take_leave().await;

@@ -18,9 +18,10 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
         let age = hub.options.sweep_after;
         sleep(age).await;
         let before = Timestamp::now() - age;
-        let digest = |revision: &fitout_api::ExtensionRevision| revision.spec.artifact_digest.clone().map(Digest::from);
-        let named: BTreeSet<Digest> =
-            hub.index.revisions.state().iter().filter_map(|revision| digest(revision)).collect();
+        let revisions = hub.index.revisions.state();
+        let digests =
+            revisions.iter().flat_map(|revision| [&revision.spec.artifact_digest, &revision.spec.chart_digest]);
+        let named: BTreeSet<Digest> = digests.flatten().cloned().map(Digest::from).collect();
         match hub.content.sweep(&named, before).await {
             Ok(0) => hub.sweep.notified().await,
             // Either it is named soon, or it is swept up next time.

@@ -82,6 +82,8 @@ pub enum Unprepared {
     Unresolved(String),
     /// The version that was found cannot be rendered.
     Wrong(String),
+    /// What it is rendered from cannot be had just now.
+    Waiting(String),
 }
 
 /// What a rendering comes to.

@@ -267,6 +267,11 @@ impl Cluster {
         Ok(())
     }
 
+    /// A program that runs for as long as the cluster does.
+    pub fn other(&self, name: &str) -> Option<&Process> {
+        self.others.iter().find(|process| process.name() == name)
+    }
+
     /// Starts another program, which ends with what is returned. What it prints is in `NAME.log`.
     pub fn launch(&self, name: &str, command: &[String]) -> Result<Process> {
         Process::start(&self.bed, name, command)

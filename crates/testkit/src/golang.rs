@@ -71,8 +71,8 @@ pub(crate) fn download(module: &str, version: &str, hash: &str) -> Result<PathBu
     Ok(PathBuf::from(answer["Dir"].as_str().context("a module has a directory")?))
 }
 
-/// Contents only: files in Go's module cache are read-only, and these are not to be.
-pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+/// Copies a directory, contents only: files in Go's module cache are read-only, and these are not to be.
+pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -89,15 +89,26 @@ impl Process {
 
     /// Its memory in bytes; what it shares with others, as the program's own code, counts for each in part.
     pub fn memory(&self) -> Result<u64> {
-        let summed = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.id()))?;
-        let line = summed.lines().find_map(|line| line.strip_prefix("Pss:")).context("the kernel tells no Pss")?;
-        let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
-        Ok(kilobytes * 1024)
+        self.bytes("smaps_rollup", "Pss:")
+    }
+
+    /// The most memory in bytes that it ever had in use.
+    pub fn peak_memory(&self) -> Result<u64> {
+        self.bytes("status", "VmHWM:")
     }
 
     /// What it has computed so far, as the kernel counts it.
     pub fn cpu(&self) -> Result<Duration> {
         cpu(self.id())
+    }
+
+    /// A size that the kernel tells in a file on the process, on the line that begins so.
+    fn bytes(&self, file: &str, line: &str) -> Result<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/{file}", self.id()))?;
+        let size = text.lines().find_map(|found| found.strip_prefix(line));
+        let size = size.with_context(|| format!("the kernel tells no {line} of {}", self.name))?;
+        let kilobytes: u64 = size.trim().trim_end_matches(" kB").parse()?;
+        Ok(kilobytes * 1024)
     }
 
     fn signal(&self, signal: Signal) -> Result<()> {
@@ -114,11 +125,21 @@ pub fn clock_mover() -> Option<PathBuf> {
 
 /// What a process has computed so far.
 pub fn cpu(id: u32) -> Result<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
-    // The name, which may hold anything, ends with the last parenthesis; user and system time are 11 and 12 after it.
+    times(&id.to_string(), 11)
+}
+
+/// What the processes that this one started, and that have ended, have computed.
+pub fn cpu_of_children() -> Result<Duration> {
+    times("self", 13)
+}
+
+/// User and system time, which the kernel tells this many words after the name.
+fn times(process: &str, at: usize) -> Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The name, which may hold anything, ends with the last parenthesis.
     let (_, fields) = stat.rsplit_once(')').context("the kernel tells no times")?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
-    let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+    let ticks: u64 = fields[at].parse::<u64>()? + fields[at + 1].parse::<u64>()?;
     // Linux counts hundredths of a second for programs, whatever its own clock does.
     Ok(Duration::from_millis(ticks * 10))
 }

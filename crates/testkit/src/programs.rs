@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::KubeVersion;
 use crate::charts;
+use crate::flux;
 use crate::golang;
 use crate::paths;
 
@@ -38,6 +39,7 @@ pub struct Programs {
     modules: BTreeMap<&'static str, PathBuf>,
 }
 
+/// What tests run on.
 const MODULES: [&str; 8] = ["tools", "judge", "helm", "helm3", "charts", "workloads", "registry", "kubernetes"];
 
 /// A step of the build, for a progress bar.
@@ -91,6 +93,8 @@ fn builds() -> Vec<Build> {
             ..plain("helm3", "helm.sh/helm/v3/cmd/helm", "helm3")
         },
         plain("registry", ".", "registry"),
+        plain(flux::HELM_CONTROLLER, "github.com/fluxcd/helm-controller", "helm-controller"),
+        plain(flux::SOURCE_CONTROLLER, "github.com/fluxcd/source-controller", "source-controller"),
         plain("workloads", "./dns", "dns"),
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podinfo", "podinfo"),
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podcli", "podcli"),
@@ -104,7 +108,19 @@ fn builds() -> Vec<Build> {
     all
 }
 
-const COPIES: [Copied; 3] = [
+const COPIES: [Copied; 5] = [
+    Copied {
+        module: flux::HELM_CONTROLLER,
+        source: "github.com/fluxcd/helm-controller",
+        folder: "config/crd/bases",
+        output: flux::CRDS,
+    },
+    Copied {
+        module: flux::SOURCE_CONTROLLER,
+        source: "github.com/fluxcd/source-controller",
+        folder: "config/crd/bases",
+        output: flux::CRDS,
+    },
     Copied {
         module: "workloads",
         source: "github.com/stefanprodan/podinfo",
@@ -121,8 +137,8 @@ const COPIES: [Copied; 3] = [
 ];
 
 impl Programs {
-    fn locate() -> Result<Self> {
-        let modules = MODULES.into_iter().map(|module| Ok((module, directory(module)?)));
+    fn locate(modules: &[&'static str]) -> Result<Self> {
+        let modules = modules.iter().map(|&module| Ok((module, directory(module)?)));
         Ok(Self { modules: modules.collect::<Result<_>>()? })
     }
 
@@ -132,7 +148,12 @@ impl Programs {
 
     /// The programs, if they have been built from exactly these sources.
     pub fn find() -> Result<Option<Self>> {
-        let programs = Self::locate()?;
+        Self::find_in(&MODULES)
+    }
+
+    /// The programs of these modules.
+    pub(crate) fn find_in(modules: &[&'static str]) -> Result<Option<Self>> {
+        let programs = Self::locate(modules)?;
         Ok(programs.complete().then_some(programs))
     }
 
@@ -143,15 +164,20 @@ impl Programs {
 
     /// Builds what is missing. Two that build at once wait for each other; what one finished is not lost when it is
     /// interrupted, for Go keeps what it compiled.
-    pub fn build(mut progress: impl FnMut(Progress)) -> Result<Self> {
-        let programs = Self::locate()?;
+    pub fn build(progress: impl FnMut(Progress)) -> Result<Self> {
+        Self::build_in(&MODULES, progress)
+    }
+
+    /// Builds what is missing of these modules.
+    pub(crate) fn build_in(modules: &[&'static str], mut progress: impl FnMut(Progress)) -> Result<Self> {
+        let programs = Self::locate(modules)?;
         for dir in programs.modules.values() {
             fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
         }
         let lock = File::create(paths::cache()?.join("testbed/lock"))?;
         lock.lock()?;
-        let all = builds();
-        let missing: Vec<_> = all.iter().filter(|build| !programs.output(build).exists()).collect();
+        let mut missing = builds();
+        missing.retain(|build| modules.contains(&build.module) && !programs.output(build).exists());
         for (index, build) in missing.iter().enumerate() {
             progress(Progress::Begin {
                 name: build.output.clone(),
@@ -175,7 +201,12 @@ impl Programs {
     }
 
     fn output(&self, build: &Build) -> PathBuf {
-        self.modules[build.module].join(&build.output)
+        self.file(build.module, &build.output)
+    }
+
+    /// What was built or copied of a module.
+    pub(crate) fn file(&self, module: &str, name: &str) -> PathBuf {
+        self.modules[module].join(name)
     }
 
     /// All of Kubernetes at one version.

@@ -1,0 +1,55 @@
+//! What there is no way around: a namespace, the record of a release that is pending, its objects, the record again.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use futures::future::try_join_all;
+use kube::Client;
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::{GroupVersionKind, Request, Resource, TypeMeta};
+use serde_json::{Value, json};
+
+use crate::client::{connect, create, for_each};
+use crate::measured::{Measured, calm_cluster};
+use crate::sample::moved;
+use crate::{Stage, fresh, namespace};
+
+pub fn run(stage: &Stage, count: usize) -> Result<Measured> {
+    let cluster = fresh()?;
+    calm_cluster(&cluster)?;
+    let before = own()?;
+    let took = stage.runtime.block_on(async {
+        let client = &connect(&cluster).await?;
+        let began = Instant::now();
+        for_each(count, |release| install(client, stage, namespace(release))).await?;
+        anyhow::Ok(began.elapsed())
+    })?;
+    Ok(Measured { took, cpu: own()?.saturating_sub(before), memory: None })
+}
+
+fn own() -> Result<Duration> {
+    fitout_testkit::cpu(std::process::id())
+}
+
+async fn install(client: &Client, stage: &Stage, namespace: String) -> Result<()> {
+    create(client, "/api/v1/namespaces", &json!({ "metadata": { "name": namespace } })).await?;
+    let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
+    let record = moved(&stage.sample.record, &namespace);
+    create(client, &secrets, &record).await?;
+    let objects: Vec<Value> = stage.sample.objects.iter().map(|object| moved(object, &namespace)).collect();
+    try_join_all(objects.iter().map(|object| apply(client, &namespace, object))).await?;
+    let name = record["metadata"]["name"].as_str().context("a record has a name")?;
+    let request = Request::new(&secrets).replace(name, &PostParams::default(), serde_json::to_vec(&record)?)?;
+    client.request_text(request).await.context("replace the record")?;
+    Ok(())
+}
+
+async fn apply(client: &Client, namespace: &str, object: &Value) -> Result<()> {
+    let types: TypeMeta = serde_json::from_value(object.clone())?;
+    let kind = ApiResource::from_gvk(&GroupVersionKind::try_from(&types)?);
+    let name = object["metadata"]["name"].as_str().context("an object has a name")?;
+    let path = DynamicObject::url_path(&kind, Some(namespace));
+    let request = Request::new(path).patch(name, &PatchParams::apply("helm").force(), &Patch::Apply(object))?;
+    client.request_text(request).await.with_context(|| format!("apply {} {name}", kind.kind))?;
+    Ok(())
+}

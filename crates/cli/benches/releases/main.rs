@@ -1,0 +1,152 @@
+//! How fast releases of a chart are installed: by Fitout, by Flux, by a loop of `helm install`, and by a bare client that
+//! sends nothing but the writes there is no way around. Each has an API server that nobody has used before, on the same
+//! machine and in the same run.
+
+#![allow(missing_docs, unreachable_pub, reason = "a benchmark")]
+
+mod bare;
+mod bars;
+mod client;
+mod crowd;
+mod fitout;
+mod flux;
+mod helm;
+mod measured;
+mod sample;
+mod shelf;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::{Parser, ValueEnum};
+use fitout_testkit::{Cluster, Programs, Spec};
+use tokio::runtime::Runtime;
+
+use measured::Measured;
+use sample::Sample;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask bench releases", about = "Releases of podinfo without replicas, one in each namespace")]
+struct Options {
+    /// How many releases; each number is a run of its own
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [100, 500])]
+    count: Vec<usize>,
+    /// Whom to measure; all if nobody is named
+    #[arg(long, value_name = "WHO,…", value_enum, value_delimiter = ',')]
+    only: Vec<Contender>,
+    /// Fitout alone, with so many kinds in the cluster and without
+    #[arg(long, value_name = "N", conflicts_with = "only")]
+    crds: Option<usize>,
+    /// Fitout gets what the chart renders to as plain manifests, in place of the chart
+    #[arg(long)]
+    manifests: bool,
+    /// Said by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// Who is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Contender {
+    /// A plain client that sends the same writes
+    Bare,
+    /// A loop of `helm install`
+    Helm,
+    /// Flux, told not to wait for what it installs: for comparison, no bar is held against it
+    FluxUnwaiting,
+    /// Flux's helm-controller and source-controller
+    Flux,
+    /// The hub
+    Fitout,
+}
+
+/// What all contenders have in common.
+struct Stage {
+    runtime: Runtime,
+    chart: PathBuf,
+    sample: Sample,
+    /// Whether Fitout gets plain manifests.
+    manifests: bool,
+}
+
+/// How many requests or releases there are under way at once, for those who can be told.
+const AT_ONCE: usize = 10;
+
+/// The name of the chart, and of each release of it.
+const PODINFO: &str = "podinfo";
+
+/// The namespace of a release.
+fn namespace(release: usize) -> String {
+    format!("r{release}")
+}
+
+fn main() -> Result<()> {
+    let options = Options::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let chart = Programs::get()?.chart(PODINFO);
+    let stage = Stage { sample: Sample::take(&chart)?, runtime, chart, manifests: options.manifests };
+    let mut missed = 0;
+    for &count in &options.count {
+        missed += match options.crds {
+            Some(crds) => stage.crowded(count, crds)?,
+            None => stage.contest(count, &options.only)?,
+        };
+    }
+    ensure!(missed == 0, "bars that are missed: {missed}");
+    Ok(())
+}
+
+impl Stage {
+    /// Measures all who are named, or everybody, and says how many bars are missed.
+    fn contest(&self, count: usize, only: &[Contender]) -> Result<usize> {
+        println!("\n{count} releases of podinfo, {} objects each, {AT_ONCE} at once", self.sample.objects.len());
+        println!("{}", measured::HEAD);
+        let mut results = BTreeMap::new();
+        for contender in Contender::value_variants() {
+            if only.is_empty() || only.contains(contender) {
+                let measured = self.measure(*contender, count)?;
+                println!("{}", measured.line(self.title(*contender), count));
+                results.insert(*contender, measured);
+            }
+        }
+        Ok(bars::contest(&results))
+    }
+
+    fn measure(&self, contender: Contender, count: usize) -> Result<Measured> {
+        match contender {
+            Contender::Bare => bare::run(self, count),
+            Contender::Helm => helm::run(self, count),
+            Contender::FluxUnwaiting => flux::run(self, count, flux::Ready::Applied),
+            Contender::Flux => flux::run(self, count, flux::Ready::Healthy),
+            Contender::Fitout => fitout::run(self, count, 0),
+        }
+    }
+
+    fn title(&self, contender: Contender) -> &'static str {
+        match contender {
+            Contender::Bare => "bare limit",
+            Contender::Helm => "helm, 4 at once",
+            Contender::FluxUnwaiting => "flux, unwaiting",
+            Contender::Flux => "flux",
+            Contender::Fitout if self.manifests => "fitout (manifests)",
+            Contender::Fitout => "fitout",
+        }
+    }
+
+    /// Measures Fitout with many kinds in the cluster and without, and says how many bars are missed.
+    fn crowded(&self, count: usize, crds: usize) -> Result<usize> {
+        println!("\n{count} releases of podinfo, with {crds} more kinds in the cluster and without");
+        println!("{}", measured::HEAD);
+        let alone = fitout::run(self, count, 0)?;
+        println!("{}", alone.line(self.title(Contender::Fitout), count));
+        let crowded = fitout::run(self, count, crds)?;
+        println!("{}", crowded.line(&format!("  {crds} kinds more"), count));
+        Ok(bars::crowd(&alone, &crowded))
+    }
+}
+
+/// An API server that nobody has used before. All need the controllers: who waits for a Deployment waits for them.
+fn fresh() -> Result<Cluster> {
+    Cluster::start(Spec::default())
+}
