@@ -85,9 +85,39 @@ pub struct ExtensionInstanceSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rollback_to: Option<u32>,
+    /// What is done where a change fails.
+    #[serde(default, skip_serializing_if = "FailurePolicy::is_default")]
+    pub on_failure: FailurePolicy,
+    /// Objects that may be deleted and made anew where a field changes that cannot, each as KIND/NAME.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 3, max = 320)))]
+    pub recreate: Vec<String>,
+    /// Definitions of custom resources, by name, that may change although what is stored would be lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 253)))]
+    pub allow_data_loss: Vec<String>,
     /// What is done where another hand has changed the release, or made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeover: Option<Takeover>,
+}
+
+/// What is done where a change fails.
+#[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FailurePolicy {
+    /// It is tried again, ever more slowly, for ever; any change begins anew.
+    #[default]
+    Retry,
+    /// What was installed before comes back, and stays until something else is wanted.
+    Rollback,
+    /// Nothing, until something else is wanted.
+    Stop,
+}
+
+impl FailurePolicy {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What a person has chosen where another hand has changed a release.

@@ -176,8 +176,9 @@ fn written(group: &[&Planned], observed: &Observed) -> Option<Next> {
         |planned: &&Planned| observed.objects.get(&planned.id).is_some_and(|seen| seen.state == State::Terminating);
     let due = group.iter().copied().filter(|planned| is_due(planned, observed));
     let (going, due): (Vec<&Planned>, Vec<&Planned>) = due.partition(is_going);
-    some(ids(&due).into_iter().map(Effect::Apply).collect())
-        .or_else(|| (!going.is_empty()).then(|| Next::Await(ids(&going))))
+    let anew = |id: &ObjectId| observed.objects.get(id).is_some_and(|seen| seen.anew);
+    let written = |id: ObjectId| if anew(&id) { Effect::Delete(id) } else { Effect::Apply(id) };
+    some(ids(&due).into_iter().map(written).collect()).or_else(|| (!going.is_empty()).then(|| Next::Await(ids(&going))))
 }
 
 /// Deletes what an earlier revision installed and this one does not: only what was on record, and is still ours.
@@ -211,7 +212,8 @@ fn finish(last: &Revision, recorded: &Recorded, observed: &Observed) -> Vec<Effe
         .range(..number)
         .filter(|(earlier, status)| match status {
             RecordStatus::Deployed => true,
-            RecordStatus::Superseded => false,
+            // As with Helm, what has failed is told for ever.
+            RecordStatus::Superseded | RecordStatus::Failed => false,
             _ => recorded.revisions.iter().any(|revision| revision.number == **earlier),
         })
         .map(|(earlier, _)| Effect::WriteRecord { number: *earlier, status: RecordStatus::Superseded })

@@ -149,12 +149,14 @@ pub struct Seen {
     pub failed: bool,
     /// Whether it stays when its release goes.
     pub keep: bool,
+    /// Whether it has to be made anew, because a field has to change that cannot, and may be.
+    pub anew: bool,
 }
 
 impl Seen {
     /// An object that was just written.
     pub fn fresh(state: State) -> Self {
-        Self { state, healthy: false, failed: false, keep: false }
+        Self { state, healthy: false, failed: false, keep: false, anew: false }
     }
 }
 

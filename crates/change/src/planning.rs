@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use fitout_model::{Digest, Gvk, ObjectId, coalesce};
-use fitout_plan::{Act, Change, Difference, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, Write, diff, holds};
+use fitout_plan::{
+    Act, Change, Difference, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, Write, diff, fixed, holds,
+};
 use fitout_release::{HookEvent, secret_name};
 use serde_json::{Value, json};
 
@@ -209,11 +211,21 @@ fn apply(question: &Question, id: &ObjectId, stage: usize) -> Write {
     };
     let act = if live.is_some() { Act::Update } else { Act::Create };
     let refused = rehearsed.and_then(|answer| answer.as_ref().err().cloned());
+    let fixed = live.map(|live| fixed(live, wanted)).filter(|fixed| !fixed.is_empty());
+    let anew = question.observed.objects.get(id).is_some_and(|seen| seen.anew);
+    let note = fixed.as_ref().filter(|_| anew).map(|_| "it is deleted and made anew".to_owned());
+    let refused = match fixed {
+        Some(_) if anew => None,
+        Some(fixed) => {
+            Some(format!("{} cannot be changed; allow {id} to be made anew with `--recreate`", fixed.join(", ")))
+        }
+        None => refused,
+    };
     // A refusal may quote what it refuses.
     let secret = id.gvk.kind == "Secret" || question.mask.hides(&json!(refused));
     let refused =
         refused.map(|said| if secret { "it does not say why here: that may be a secret".to_owned() } else { said });
-    Write { changes, refused, ..Write::new(act, id, stage) }
+    Write { changes, refused, note, ..Write::new(act, id, stage) }
 }
 
 /// What a hook makes, with the moment it is made at.

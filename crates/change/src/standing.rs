@@ -78,7 +78,7 @@ pub fn standing(now: &Situation) -> Standing {
         Next::Blocked { object, owner } => Standing::Blocked(not_ours(object, owner.as_deref())),
         Next::Taken(newest) => Standing::Blocked(taken(now.release, *newest)),
         Next::Foreign(newest) => Standing::Foreign(changed(now.release, *newest)),
-        Next::Failed { object, event } => Standing::Failed(failed_hook(object, event)),
+        Next::Failed { object, event } => Standing::Failed(failed_hook(object, event, None)),
         Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
         Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
@@ -117,9 +117,12 @@ pub(crate) fn changed(release: Owner, newest: Option<u32>) -> String {
     }
 }
 
-/// What to do about a hook that failed.
-pub fn failed_hook(object: &ObjectId, event: &HookEvent) -> String {
-    format!("{event} hook {object} failed; it is tried again")
+/// What to say of a hook that failed, and why it did where that is known.
+pub fn failed_hook(object: &ObjectId, event: &HookEvent, cause: Option<&str>) -> String {
+    match cause {
+        Some(cause) => format!("{event} hook {object} failed: {cause}"),
+        None => format!("{event} hook {object} failed"),
+    }
 }
 
 /// The place of a moment among the steps: with what comes before them all, or after.

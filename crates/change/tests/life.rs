@@ -433,6 +433,19 @@ fn what_is_to_be_kept_stays() {
 }
 
 #[test]
+fn what_has_to_be_made_anew_goes_first() {
+    let mut world = World::default();
+    world.run(&wanted(Some(first())), None);
+    let service = id("v1", "Service", "web");
+    world.observed.objects.get_mut(&service).unwrap().anew = true;
+    world.done.clear();
+    world.run(&wanted(Some(second())), None);
+    let gone = world.done.iter().position(|effect| *effect == Effect::Delete(service.clone())).unwrap();
+    let made = world.done.iter().position(|effect| *effect == Effect::Apply(service.clone())).unwrap();
+    assert!(gone < made);
+}
+
+#[test]
 fn a_custom_resource_that_no_webhook_is_asked_about_does_not_wait_for_workloads() {
     let widget = id("example.com/v1", "Widget", "w");
     let before = |guarded: bool| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fitout_api::Scope;
+use fitout_api::{FailurePolicy, Scope};
 
 use crate::ages;
 use crate::charts;
@@ -185,6 +185,41 @@ pub(crate) struct Values {
     pub(crate) files: Vec<PathBuf>,
 }
 
+/// What may happen when something goes wrong, or has to be lost.
+#[derive(Args)]
+pub(crate) struct Cautions {
+    /// What is done where a change fails [default: retry]
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) on_failure: Option<OnFailure>,
+    /// An object that may be deleted and made anew where a field changes that cannot; may be given more than once
+    #[arg(long, value_name = "KIND/NAME")]
+    pub(crate) recreate: Vec<String>,
+    /// A definition of custom resources that may change although what is stored would be lost; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_data_loss: Vec<String>,
+}
+
+/// What is done where a change fails.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum OnFailure {
+    /// Try again, ever more slowly
+    Retry,
+    /// Bring back what was installed before
+    Rollback,
+    /// Wait until something else is wanted
+    Stop,
+}
+
+impl From<OnFailure> for FailurePolicy {
+    fn from(policy: OnFailure) -> Self {
+        match policy {
+            OnFailure::Retry => Self::Retry,
+            OnFailure::Rollback => Self::Rollback,
+            OnFailure::Stop => Self::Stop,
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct Install {
     /// The extension
@@ -212,6 +247,8 @@ pub(crate) struct Install {
     pub(crate) version: Option<String>,
     #[command(flatten)]
     pub(crate) values: Values,
+    #[command(flatten)]
+    pub(crate) cautions: Cautions,
     /// Take over the release that is there already, as it is: one that Helm made
     #[arg(long)]
     pub(crate) adopt: bool,
@@ -247,6 +284,8 @@ pub(crate) struct Upgrade {
     pub(crate) version: Option<String>,
     #[command(flatten)]
     pub(crate) values: Values,
+    #[command(flatten)]
+    pub(crate) cautions: Cautions,
     /// Forget the values the instance has, and begin with those that are given
     #[arg(long)]
     pub(crate) reset_values: bool,

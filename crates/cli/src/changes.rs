@@ -112,6 +112,7 @@ pub(crate) async fn upgrade(session: &Session, upgrade: &Upgrade) -> Result<Answ
         let before = if upgrade.reset_values { FreeForm::new() } else { instance::values(object) };
         let values = settings::layered(before, &given)?;
         instance::upgrade(object, upgrade.version.as_deref(), values);
+        instance::caution(object, &upgrade.cautions);
         Ok(())
     })
     .await?;

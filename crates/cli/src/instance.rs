@@ -1,7 +1,8 @@
 //! What is written to the hub, made from what was typed.
 
 use fitout_api::{
-    Choice, ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Takeover, Upgrade,
+    Choice, ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FailurePolicy, FreeForm, Scope, Takeover,
+    Upgrade,
 };
 use kube::ResourceExt;
 use serde_json::Value;
@@ -45,6 +46,9 @@ pub(crate) fn wanted(
         upgrade: Upgrade::default(),
         suspend: false,
         rollback_to: None,
+        on_failure: install.cautions.on_failure.map(Into::into).unwrap_or_default(),
+        recreate: install.cautions.recreate.clone(),
+        allow_data_loss: install.cautions.allow_data_loss.clone(),
         takeover: install.adopt.then_some(Takeover { choice: Choice::Adopt, revision: None }),
     };
     Ok(ExtensionInstance::held(namespace, &name, spec))
@@ -78,6 +82,22 @@ pub(crate) fn upgrade(instance: &mut Value, version: Option<&str>, values: FreeF
         spec.insert("values".to_owned(), values.into());
     }
     spec.remove("rollbackTo");
+}
+
+/// Says in an instance, as the hub has it, what may happen when something goes wrong, or has to be lost.
+pub(crate) fn caution(instance: &mut Value, cautions: &arguments::Cautions) {
+    let Some(spec) = instance.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    if let Some(policy) = cautions.on_failure {
+        spec.insert("onFailure".to_owned(), serde_json::json!(FailurePolicy::from(policy)));
+    }
+    // What was allowed once was for one change.
+    for (field, names) in [("recreate", &cautions.recreate), ("allowDataLoss", &cautions.allow_data_loss)] {
+        if names.is_empty() {
+            spec.remove(field);
+        } else {
+            spec.insert(field.to_owned(), serde_json::json!(names));
+        }
+    }
 }
 
 /// Makes of an instance, as the hub has it, one that goes back to a revision.

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use anyhow::{Context, Result, anyhow};
 use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName};
 use fitout_change::record::{self, Earlier};
-use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run};
+use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPhase};
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Prepared, Unprepared, adopted};
 use fitout_release::{Release, Stamp, fitting_secret};
@@ -72,7 +72,15 @@ impl Session {
                 let object = prepared()?.object(id).with_context(|| format!("{id} is not in the artifact"))?;
                 Ok(self.target.apply(id, object).await?)
             }
-            Effect::WriteRun { number, hook, run } => self.write_run(instance, *number, *hook, run).await,
+            Effect::WriteRun { number, hook, run } => {
+                if run.phase == RunPhase::Failed {
+                    let failed = prepared()?.artifact.hooks.get(*hook).context("there is no such hook")?;
+                    // Before its policies take away what could tell.
+                    let cause = self.target.cause(&failed.id).await.ok().flatten();
+                    *self.hook_cause.lock().unwrap_or_else(PoisonError::into_inner) = cause;
+                }
+                self.write_run(instance, *number, *hook, run).await
+            }
             Effect::Run(hook) => {
                 let kept = prepared()?.content.hooks.get(*hook).context("there is no such hook in the artifact")?;
                 let id = ObjectId::of(&kept.object).context("a hook has no name")?;

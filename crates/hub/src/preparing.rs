@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fitout_api::{ExtensionInstance, Policy};
-use fitout_change::Outcome;
-use fitout_model::{Digest, Packages};
-use fitout_plan::{Chosen, Lookup, Prepared, Rendering, Request, Unprepared, World, adopted, kept, resolve};
+use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
+use fitout_change::{Action, Outcome, RecordStatus, Revision};
+use fitout_model::{Digest, ObjectId, Packages};
+use fitout_plan::{
+    Chosen, Harm, Lookup, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept, resolve,
+};
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
@@ -53,6 +55,7 @@ impl Session {
             values,
             facts.version,
             installed,
+            self.has_failed(),
             packages.as_ref().map(|packages| {
                 packages.packages.iter().map(|package| package.digest.to_string()).collect::<Vec<_>>()
             })
@@ -80,7 +83,7 @@ impl Session {
                     apis: &facts.apis,
                 };
                 match resolve(&request, &packages) {
-                    Ok(chosen) => self.rendered(&request, chosen, &of).await,
+                    Ok(chosen) => self.rendered(instance, &request, chosen, &of).await,
                     Err(unresolved) => Err(unresolved),
                 }
             }
@@ -95,10 +98,19 @@ impl Session {
 
     /// Rendered once for the same inputs: what was kept of the newest revision is what is wanted, as long as they are its
     /// own.
-    async fn rendered(&self, request: &Request<'_>, chosen: Chosen, catalog: &str) -> Result<Prepared, Unprepared> {
+    async fn rendered(
+        &self,
+        instance: &ExtensionInstance,
+        request: &Request<'_>,
+        chosen: Chosen,
+        catalog: &str,
+    ) -> Result<Prepared, Unprepared> {
         let archive = self.hub.archive(catalog, &chosen.package).await?;
         let chosen = Chosen { archive, ..chosen };
         let inputs = chosen.inputs(request);
+        if let Some(good) = self.good_instead(instance, &inputs) {
+            return self.bring_back(instance, good).await;
+        }
         let last = self.recorded.revisions.last();
         if let Some(last) =
             last.filter(|last| self.inputs.get(&last.number).map(String::as_str) == Some(inputs.as_str()))
@@ -109,7 +121,10 @@ impl Session {
         let mut answers: BTreeMap<Lookup, Value> = BTreeMap::new();
         for _ in 0..LOOKUPS {
             match render(&chosen, request, &answers)? {
-                Rendering::Ready(prepared) => return Ok(*prepared),
+                Rendering::Ready(prepared) => {
+                    self.ensure_safe(instance, &prepared).await?;
+                    return Ok(*prepared);
+                }
                 Rendering::Need(lookups) => {
                     for lookup in lookups {
                         let answer = self.target.lookup(&lookup).await;
@@ -122,6 +137,45 @@ impl Session {
         let message =
             format!("its templates look up ever more of the cluster, more than {LOOKUPS} times; mend the chart");
         Err(Unprepared::Wrong(message))
+    }
+
+    /// Where these inputs have failed and a failure brings back what was there: the revision that was.
+    fn good_instead(&self, instance: &ExtensionInstance, inputs: &Digest) -> Option<u32> {
+        if instance.spec.on_failure != FailurePolicy::Rollback {
+            return None;
+        }
+        let failed = |revision: &&Revision| {
+            self.inputs.get(&revision.number).map(String::as_str) == Some(inputs.as_str())
+                && self.records.get(&revision.number) == Some(&RecordStatus::Failed)
+        };
+        self.recorded.revisions.iter().find(failed)?;
+        let good = self
+            .recorded
+            .revisions
+            .iter()
+            .rev()
+            .find(|revision| revision.outcome == Some(Outcome::Deployed) || revision.action == Action::Rollback);
+        good.map(|revision| revision.number)
+    }
+
+    /// Refuses to change definitions of custom resources so that what is stored is lost, unless that was asked for by name.
+    async fn ensure_safe(&self, instance: &ExtensionInstance, prepared: &Prepared) -> Result<(), Unprepared> {
+        let content = &prepared.content;
+        let definitions = content.crds.iter().chain(&content.objects);
+        for new in definitions.filter(|object| object["kind"] == "CustomResourceDefinition") {
+            let Some(id) = ObjectId::of(new).filter(|id| !instance.spec.allow_data_loss.contains(&id.name)) else {
+                continue;
+            };
+            let read = self.target.read(&id).await;
+            let Some(old) = read.map_err(|refusal| Unprepared::Waiting(refusal.to_string()))? else { continue };
+            let danger =
+                dangers(&old, new).into_iter().find(|danger| matches!(danger.harm, Harm::Impossible | Harm::Loss));
+            if let Some(danger) = danger {
+                let sentence = format!("{id}: {danger}; stay at this version, or name {} in allowDataLoss", id.name);
+                return Err(Unprepared::Wrong(sentence));
+            }
+        }
+        Ok(())
     }
 
     async fn roll_back(

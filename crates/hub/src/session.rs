@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use fitout_api::{Choice, ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, ObjectName, Scope};
+use fitout_api::{
+    Choice, ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, FailurePolicy, ObjectName, Scope,
+};
 use fitout_change::{
     Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Run, RunPhase, Seen, Wanted,
     failed_hook, next, record, running,
@@ -14,7 +16,7 @@ use fitout_change::{
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Prepared, Unprepared};
 use fitout_release::Release;
-use fitout_target::{AbortOnDrop, Claim, Contact, Hearing, Interest, Owner, Target};
+use fitout_target::{AbortOnDrop, Claim, Contact, Hearing, Interest, Owner, Refusal, Target};
 use futures::future::join_all;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Api, ResourceExt};
@@ -76,6 +78,14 @@ pub(crate) struct Session {
     pub(crate) prepared: Option<(Digest, Result<Arc<Prepared>, Unprepared>)>,
     /// What was rendered from what, as far as that is on record.
     pub(crate) inputs: BTreeMap<u32, String>,
+    /// Objects that have to be made anew: the cluster has refused to change them.
+    fixed: BTreeSet<ObjectId>,
+    /// Why the hook that failed last did.
+    pub(crate) hook_cause: Mutex<Option<String>>,
+    /// The object that was found to be unhealthy, why, and when that was asked.
+    pub(crate) cause: Mutex<Option<Cause>>,
+    /// When the object that is not healthy is asked for again.
+    relook: Retry,
     /// The objects that no other watch shows, as long as they are waited for.
     followed: BTreeMap<ObjectId, AbortOnDrop>,
 }
@@ -93,6 +103,13 @@ pub(crate) struct Adopted {
     pub(crate) revision: Revision,
     pub(crate) version: String,
     pub(crate) inputs: Option<Digest>,
+}
+
+/// Why an object is not healthy, and when that was asked.
+pub(crate) struct Cause {
+    pub(crate) object: ObjectId,
+    pub(crate) sentence: Option<String>,
+    pub(crate) asked: Instant,
 }
 
 /// Why a session ended.
@@ -256,6 +273,10 @@ impl Session {
             hearing,
             first_deployed,
             retry: false,
+            fixed: BTreeSet::new(),
+            hook_cause: Mutex::default(),
+            cause: Mutex::default(),
+            relook: Retry::default(),
             followed: BTreeMap::new(),
             interest: target.interest(),
             unlooked: BTreeSet::new(),
@@ -298,8 +319,10 @@ impl Session {
                     if trouble.unsure {
                         return Ended::Unsure;
                     }
-                    Some(pause)
+                    Some(pause).filter(|_| instance.spec.on_failure != FailurePolicy::Stop || !self.has_failed())
                 }
+                // Why something is not healthy shows in pods and events, which nobody watches.
+                None if self.is_ill() => Some(self.relook.pause()),
                 None => None,
             };
             // Others wake us as well: sleep on until it is about us.
@@ -331,7 +354,10 @@ impl Session {
             };
             match went_on {
                 Some(true) if *lost.borrow() => return Ended::Lost,
-                Some(true) => *retry = Retry::default(),
+                Some(true) => {
+                    *retry = Retry::default();
+                    self.relook = Retry::default();
+                }
                 Some(false) => return Ended::Gone,
                 // The pause is over: the next one is longer.
                 None => {}
@@ -347,7 +373,7 @@ impl Session {
         let (next, failure) = match self.decide(instance, &prepared).instrument(span).await {
             // What is there stays as it is, and it is asked for again.
             Ok(next @ Next::Done) if let Err(Unprepared::Waiting(sentence)) = &prepared => {
-                (next, Some(Trouble { sentence: sentence.clone(), unsure: false }))
+                (next, Some(Trouble { sentence: sentence.clone(), unsure: false, terminal: false }))
             }
             Ok(next) => {
                 if matches!(next, Next::Do(_)) {
@@ -364,8 +390,13 @@ impl Session {
                         self.carry_out(effects, instance, prepared.as_ref().ok()).instrument(span).await
                     }
                     Next::Failed { object, event } => {
-                        self.retry = true;
-                        Some(Trouble { sentence: failed_hook(object, event), unsure: false })
+                        self.retry = instance.spec.on_failure == FailurePolicy::Retry;
+                        let cause = self.hook_cause.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                        Some(Trouble {
+                            sentence: failed_hook(object, event, cause.as_deref()),
+                            unsure: false,
+                            terminal: true,
+                        })
                     }
                     _ => None,
                 };
@@ -373,6 +404,9 @@ impl Session {
             }
             Err(error) => (Next::Done, Some(Trouble::of(&error))),
         };
+        if failure.as_ref().is_some_and(|trouble| trouble.terminal) {
+            self.give_up(instance).await;
+        }
         if !matches!(next, Next::Do(_)) || failure.is_some() {
             self.leave = None;
         }
@@ -392,7 +426,11 @@ impl Session {
             failure: failure.as_ref().map(|trouble| trouble.sentence.as_str()),
         };
         let told = status::report(&self.hub, &self.target, self, &round).instrument(self.progress.span()).await;
-        let untold = || Trouble { sentence: "the hub's API server did not take the status".to_owned(), unsure: true };
+        let untold = || Trouble {
+            sentence: "the hub's API server did not take the status".to_owned(),
+            unsure: true,
+            terminal: false,
+        };
         (next, failure.or_else(|| (!told).then(untold)))
     }
 
@@ -433,9 +471,36 @@ impl Session {
         let known = self.record_versions.lock().unwrap_or_else(PoisonError::into_inner);
         match now {
             Ok(now) if now.iter().eq(known.iter().filter(|(_, version)| **version != u64::MAX)) => None,
-            Ok(_) => Some(Trouble { sentence: "another hand is at work on the release".to_owned(), unsure: true }),
-            Err(refusal) => Some(Trouble { sentence: refusal.to_string(), unsure: refusal.unsure }),
+            Ok(_) => Some(Trouble {
+                sentence: "another hand is at work on the release".to_owned(),
+                unsure: true,
+                terminal: false,
+            }),
+            Err(refusal) => Some(Trouble { sentence: refusal.to_string(), unsure: refusal.unsure, terminal: false }),
         }
+    }
+
+    /// Says in the record of the newest revision that it has failed, where it is not tried for ever.
+    async fn give_up(&mut self, instance: &ExtensionInstance) {
+        let last = self.recorded.revisions.last().filter(|last| last.outcome.is_none());
+        let pending = last.filter(|last| self.records.contains_key(&last.number) && !self.has_failed());
+        let Some(number) = pending.map(|last| last.number) else { return };
+        if instance.spec.on_failure != FailurePolicy::Retry {
+            let effect = Effect::WriteRecord { number, status: RecordStatus::Failed };
+            if self.perform(&effect, instance, None).await.is_ok() {
+                self.note(&effect, None);
+            }
+        }
+    }
+
+    /// Whether the newest revision has failed, as its record says.
+    pub(crate) fn has_failed(&self) -> bool {
+        let last = self.recorded.revisions.last().filter(|last| last.outcome.is_none());
+        last.is_some_and(|last| self.records.get(&last.number) == Some(&RecordStatus::Failed))
+    }
+
+    fn is_ill(&self) -> bool {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// The objects of the newest revision.
@@ -454,7 +519,11 @@ impl Session {
         let by = release(instance);
         let named = self.named(&wanted);
         let claim = |id: &ObjectId| if named.contains(id) { Claim::Named } else { Claim::Marked };
-        let seen = |id: ObjectId| self.target.sightings().seen(&id, &by, claim(&id)).map(|seen| (id, seen));
+        let anew = |id: &ObjectId| self.fixed.contains(id);
+        let seen = |id: ObjectId| {
+            let seen = self.target.sightings().seen(&id, &by, claim(&id))?;
+            Some((id.clone(), Seen { anew: anew(&id), ..seen }))
+        };
         let objects = ids.into_iter().filter_map(seen).collect();
         Ok(next(&wanted, &self.recorded, &self.observed(objects)))
     }
@@ -553,12 +622,24 @@ impl Session {
                 Ok(None) => self.note(effect, prepared),
                 Err(error) => {
                     let trouble = Trouble::of(&error);
+                    if self.is_fixed(effect, &error, instance) {
+                        continue;
+                    }
                     let unsure = trouble.unsure || failure.as_ref().is_some_and(|first| first.unsure);
                     failure = Some(Trouble { unsure, ..failure.unwrap_or(trouble) });
                 }
             }
         }
         failure
+    }
+
+    /// Whether an object was refused that may be made anew: then that comes next.
+    fn is_fixed(&mut self, effect: &Effect, error: &anyhow::Error, instance: &ExtensionInstance) -> bool {
+        let refused = error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.invalid);
+        let Effect::Apply(id) = effect else { return false };
+        let named = [format!("{}/{}", id.gvk.kind, id.name), id.to_string()];
+        let allowed = instance.spec.recreate.iter().any(|allowed| named.contains(allowed));
+        refused && allowed && self.fixed.insert(id.clone())
     }
 
     /// What is known once a revision that another hand made is on record.
@@ -581,6 +662,9 @@ impl Session {
             self.versions.insert(*number, prepared.version.clone());
             self.times.insert(*number, report::now());
             self.inputs.extend(prepared.inputs.as_ref().map(|inputs| (*number, inputs.to_string())));
+        }
+        if let Effect::Apply(id) = effect {
+            self.fixed.remove(id);
         }
         // Another attempt was begun: should that fail too, it is not tried again at once.
         if matches!(effect, Effect::WriteRun { run, .. } if run.phase == RunPhase::Running) {

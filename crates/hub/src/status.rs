@@ -1,16 +1,18 @@
 //! What a person sees of an instance.
 
 use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use fitout_api::conditions::{self, Finding, Truth};
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Step, Unhealthy, reasons};
 use fitout_change::{Action, Next, Outcome, Revision, Situation, Standing, running, standing};
 use fitout_health::Health;
+use fitout_model::ObjectId;
 use fitout_target::{Disconnected, Target};
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
 
-use crate::session::{Round, Session, owner};
+use crate::session::{Cause, Round, Session, owner};
 use crate::{Hub, report};
 
 /// Writes the status of an instance, if there is anything new to say. Says whether that worked.
@@ -20,6 +22,7 @@ pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round:
     if instance.metadata.deletion_timestamp.is_some() && !session.recorded.held {
         return true;
     }
+    ask_why(target, session).await;
     let said = || session.said.lock().unwrap_or_else(PoisonError::into_inner);
     let before = said().clone().unwrap_or_default();
     let status = status(before.clone(), target, session, round);
@@ -31,6 +34,28 @@ pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round:
         *said() = Some(status);
     }
     told
+}
+
+/// How long an answer to why something is not healthy is good for.
+const GOOD_FOR: Duration = Duration::from_secs(2);
+
+/// Asks the cluster why the first workload that is not healthy is not: the pod, its event, its last words.
+async fn ask_why(target: &Target, session: &Session) {
+    let ill = |id: &&ObjectId| {
+        let workload = ["apps", "batch"].contains(&id.gvk.group.as_str()) || id.gvk.kind == "Pod";
+        let health = target.sightings().get(id).map(|sighting| sighting.health);
+        workload && health.is_some_and(|health| health != Health::Current)
+    };
+    let known = || session.cause.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(object) = session.inventory().iter().find(ill).cloned() else {
+        *known() = None;
+        return;
+    };
+    let fresh = known().as_ref().is_some_and(|cause| cause.object == object && cause.asked.elapsed() < GOOD_FOR);
+    if !fresh {
+        let sentence = target.cause(&object).await.ok().flatten();
+        *known() = Some(Cause { object, sentence, asked: Instant::now() });
+    }
 }
 
 /// Says of an instance that its cluster does not answer.
@@ -106,7 +131,11 @@ fn status(
     let ids = session.inventory();
     let unhealthy = ids.iter().find_map(|id| match target.sightings().get(id).map(|sighting| sighting.health) {
         Some(Health::Current) => None,
-        Some(health) => Some((id, health.cause().map(|cause| cause.message.clone()).unwrap_or_default())),
+        Some(health) => {
+            let cause = session.cause.lock().unwrap_or_else(PoisonError::into_inner);
+            let why = cause.as_ref().filter(|cause| cause.object == *id).and_then(|cause| cause.sentence.clone());
+            Some((id, why.or_else(|| Some(health.cause()?.message.clone())).unwrap_or_default()))
+        }
         None => Some((id, "it is not there".to_owned())),
     });
     let ready =

@@ -12,6 +12,8 @@ pub(crate) struct Trouble {
     pub(crate) sentence: String,
     /// Nobody knows whether it was done all the same, or what is known is not so any more.
     pub(crate) unsure: bool,
+    /// To try the same again does not help.
+    pub(crate) terminal: bool,
 }
 
 /// Something is not as it is known to be.
@@ -28,7 +30,8 @@ impl Trouble {
                 || cause.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.unsure)
                 || cause.downcast_ref::<kube::Error>().is_some_and(|error| !answered(error))
         });
-        Self { sentence: format!("{error:#}"), unsure }
+        let refused = error.downcast_ref::<Refusal>().is_some_and(|refusal| !refusal.passing);
+        Self { sentence: format!("{error:#}"), unsure, terminal: refused && !unsure }
     }
 }
 

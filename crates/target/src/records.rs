@@ -62,6 +62,7 @@ impl Target {
                 message: "somebody else has changed it".to_owned(),
                 remedy: "it is looked at again",
                 passing: true,
+                invalid: false,
                 unsure: true,
             }),
             Err(error) => Err(Refusal::new(&id, &error)),

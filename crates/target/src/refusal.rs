@@ -14,6 +14,8 @@ pub struct Refusal {
     pub remedy: &'static str,
     /// Whether it may go through by itself when it is tried again.
     pub passing: bool,
+    /// The cluster finds the object itself wrong, as where a field changes that cannot.
+    pub invalid: bool,
     /// It may have been done all the same, or what is known of the cluster is out of date: it has to be looked at again.
     pub unsure: bool,
 }
@@ -23,7 +25,7 @@ impl Refusal {
         let object = id.to_string();
         let kube::Error::Api(status) = error else {
             let message = "the cluster did not answer".to_owned();
-            return Self { object, message, remedy: "it is tried again", passing: true, unsure: true };
+            return Self { object, message, remedy: "it is tried again", passing: true, invalid: false, unsure: true };
         };
         let said = &status.message;
         let terminating = said.contains("being terminated") || said.contains("is being deleted");
@@ -38,6 +40,6 @@ impl Refusal {
         };
         // A server that says that something went wrong with it does not say when.
         let unsure = status.code >= 500 || status.reason == "AlreadyExists";
-        Self { object, message: said.clone(), remedy, passing, unsure }
+        Self { object, message: said.clone(), remedy, passing, invalid: status.code == 422, unsure }
     }
 }

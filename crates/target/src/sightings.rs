@@ -84,6 +84,7 @@ impl Sighting {
             healthy: self.health == Health::Current,
             failed: matches!(self.health, Health::Failed(_)),
             keep: self.keep,
+            anew: false,
         }
     }
 }

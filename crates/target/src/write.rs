@@ -177,6 +177,7 @@ impl Target {
             message: format!("the cluster does not serve {} {}", id.gvk.api_version(), id.gvk.kind),
             remedy: "it is tried again",
             passing: true,
+            invalid: false,
             unsure: false,
         })?;
         if self.sightings.get(id).is_some_and(|sighting| sighting.updated) {
