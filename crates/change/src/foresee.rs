@@ -6,7 +6,7 @@ use fitout_model::{Digest, ObjectId};
 use fitout_plan::Artifact;
 
 use crate::{
-    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Run, Seen, State, Wanted, next,
+    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Run, Seen, State, Wanted, next,
 };
 
 /// What is going to be done, and how it ends.
@@ -146,7 +146,7 @@ fn touch(effect: &Effect, artifact: Option<&Artifact>, objects: &mut BTreeMap<Ob
 fn happen(id: &ObjectId, objects: &mut BTreeMap<ObjectId, Seen>) {
     match objects.get_mut(id) {
         Some(seen) if seen.state == State::Terminating => drop(objects.remove(id)),
-        Some(seen) => seen.healthy = true,
+        Some(seen) => seen.progress = Progress::Healthy,
         None => {}
     }
 }

@@ -8,7 +8,7 @@ use fitout_model::ObjectId;
 use fitout_plan::PlannedHook;
 use fitout_release::{HookDeletePolicy, HookEvent};
 
-use crate::{Effect, Next, Observed, RecordStatus, Run, RunPhase, Seen, State};
+use crate::{Effect, Next, Observed, Progress, RecordStatus, Run, RunPhase, Seen, State};
 
 /// What is to be done at a moment of a revision; none once all its hooks have run.
 pub(crate) fn next(
@@ -36,8 +36,8 @@ pub(crate) fn next(
             Some(RunPhase::Running) => match seen(&hook.id, observed) {
                 None => return Some(Next::Do(vec![Effect::Run(*index)])),
                 Some(found) if found.state == State::Terminating => return Some(waited(&hook.id)),
-                Some(found) if !hook.runs() || found.healthy => return said(RunPhase::Succeeded),
-                Some(found) if found.failed => return said(RunPhase::Failed),
+                Some(found) if !hook.runs() || found.progress == Progress::Healthy => return said(RunPhase::Succeeded),
+                Some(found) if found.progress == Progress::Failed => return said(RunPhase::Failed),
                 Some(_) => return Some(waited(&hook.id)),
             },
             Some(RunPhase::Failed) if !retry => return Some(failed(&due[..place], hook, event, number, observed)),

@@ -6,7 +6,9 @@ use fitout_model::ObjectId;
 use fitout_plan::{Artifact, Gate, Phase, Planned};
 use fitout_release::HookEvent;
 
-use crate::{Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, State, Wanted, hooks};
+use crate::{
+    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, State, Wanted, hooks,
+};
 
 pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Next {
     if let Some(next) = foreign(wanted, recorded, observed) {
@@ -137,7 +139,7 @@ fn is_due(planned: &Planned, observed: &Observed) -> bool {
 }
 
 fn is_ill(planned: &Planned, observed: &Observed) -> bool {
-    !observed.objects.get(&planned.id).is_some_and(|seen| seen.healthy)
+    !observed.objects.get(&planned.id).is_some_and(|seen| seen.progress == Progress::Healthy)
 }
 
 fn ids(planned: &[&Planned]) -> Vec<ObjectId> {

@@ -143,10 +143,8 @@ pub enum RunPhase {
 pub struct Seen {
     /// Whether it is ours, and as what.
     pub state: State,
-    /// Whether it is as healthy as it gets.
-    pub healthy: bool,
-    /// Whether it never will be by itself.
-    pub failed: bool,
+    /// How far it has come.
+    pub progress: Progress,
     /// Whether it stays when its release goes.
     pub keep: bool,
     /// Whether it has to be made anew, because a field has to change that cannot, and may be.
@@ -156,8 +154,19 @@ pub struct Seen {
 impl Seen {
     /// An object that was just written.
     pub fn fresh(state: State) -> Self {
-        Self { state, healthy: false, failed: false, keep: false, anew: false }
+        Self { state, progress: Progress::Underway, keep: false, anew: false }
     }
+}
+
+/// How far an object has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It is as healthy as it gets.
+    Healthy,
+    /// It is on its way.
+    Underway,
+    /// It never will be healthy by itself.
+    Failed,
 }
 
 /// Whose an object is, and what it holds.

@@ -121,10 +121,8 @@ fn change(question: &Question, foreseen: &Foreseen, writes: &[Write]) -> Change 
         Some(Action::Install) => Change::Install,
         Some(Action::Upgrade) => Change::Upgrade,
         Some(Action::Rollback) => Change::Rollback,
-        Some(Action::Adopt) if writes.is_empty() => Change::Nothing,
-        Some(Action::Adopt) => Change::Repair,
-        None if writes.is_empty() => Change::Nothing,
-        None => Change::Repair,
+        Some(Action::Adopt) | None if writes.is_empty() => Change::Nothing,
+        Some(Action::Adopt) | None => Change::Repair,
     }
 }
 

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_change::{
-    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Seen, State, Takeover, Wanted, foresee,
-    next,
+    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Seen, State, Takeover, Wanted,
+    foresee, next,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Artifact, Planned, PlannedHook, phase};
@@ -212,10 +212,10 @@ impl World {
             self.observed.runs.iter().map(|(hook, run)| (*hook, run.event.to_string())).collect();
         for (id, seen) in &mut self.observed.objects {
             if let Some(left) = self.failing.get_mut(&id.name).filter(|left| **left > 0) {
-                seen.failed = true;
+                seen.progress = Progress::Failed;
                 *left -= 1;
-            } else if !seen.failed {
-                seen.healthy = true;
+            } else if seen.progress != Progress::Failed {
+                seen.progress = Progress::Healthy;
                 let run = running.iter().find(|(hook, _)| hooks()[*hook].id == *id);
                 self.succeeded.extend(run.map(|(hook, event)| (number, *hook, event.clone())));
             }

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use fitout_change::{
-    Action, Found, Observed, Outcome, Question, RecordStatus, Recorded, Revision, Seen, State, Wanted, plan, recognise,
+    Action, Found, Observed, Outcome, Progress, Question, RecordStatus, Recorded, Revision, Seen, State, Wanted, plan,
+    recognise,
 };
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Change, HIDDEN, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, kept};
@@ -89,7 +90,7 @@ impl Scene {
         scene.observed.records.insert(1, RecordStatus::Deployed);
         for object in objects {
             let state = State::Applied(Digest::of_value(object));
-            scene.observed.objects.insert(id(object), Seen { healthy: true, ..Seen::fresh(state) });
+            scene.observed.objects.insert(id(object), Seen { progress: Progress::Healthy, ..Seen::fresh(state) });
             scene.found.insert(id(object), Found { live: Some(live(object)), rehearsed: None });
         }
         scene

@@ -42,8 +42,6 @@ impl Session {
         let namespace = &instance.spec.namespace;
         let prepared = || prepared.context("nothing is prepared");
         match effect {
-            // It has an answer of its own.
-            Effect::Adopt { .. } => Ok(()),
             Effect::Hold => self.hold(instance, true).await,
             Effect::Release => {
                 // What a revision wrote that nobody knows would stay for ever.
@@ -56,8 +54,9 @@ impl Session {
                 let inputs = prepared.inputs.as_ref();
                 self.write_revision(instance, prepared, *number, action, inputs).await
             }
-            // The instance's status says so, and that is written when there is nothing left to do.
-            Effect::FinishRevision(_) => Ok(()),
+            // The one has an answer of its own; the other is said by the instance's status, which is written when there is
+            // nothing left to do.
+            Effect::Adopt { .. } | Effect::FinishRevision(_) => Ok(()),
             Effect::RemoveRevision(number) => self.remove_revision(*number).await,
             Effect::WriteRecord { number, status } => {
                 self.write_record(instance, prepared().ok(), *number, *status).await

@@ -13,7 +13,10 @@ use tokio::sync::Notify;
 
 /// What was heard of the records of releases that somebody listens to.
 #[derive(Debug, Default)]
-pub(crate) struct Register(Mutex<BTreeMap<(String, String), Vec<Arc<Listener>>>>);
+pub(crate) struct Register(Mutex<Listeners>);
+
+/// Who listens to which release, by its namespace and name.
+type Listeners = BTreeMap<(String, String), Vec<Arc<Listener>>>;
 
 #[derive(Debug, Default)]
 struct Listener {
@@ -38,7 +41,7 @@ pub struct Hearing {
 }
 
 impl Register {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, String), Vec<Arc<Listener>>>> {
+    fn lock(&self) -> MutexGuard<'_, Listeners> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fitout_change::{Seen, State};
+use fitout_change::{Progress, Seen, State};
 use fitout_health::{Health, health};
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE, was_updated};
@@ -81,8 +81,11 @@ impl Sighting {
         };
         Seen {
             state,
-            healthy: self.health == Health::Current,
-            failed: matches!(self.health, Health::Failed(_)),
+            progress: match self.health {
+                Health::Current => Progress::Healthy,
+                Health::Failed(_) => Progress::Failed,
+                Health::InProgress(_) | Health::Terminating(_) => Progress::Underway,
+            },
             keep: self.keep,
             anew: false,
         }

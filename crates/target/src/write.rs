@@ -214,7 +214,12 @@ impl Target {
 
     /// Deletes an object, if it is still the one that was seen.
     pub async fn delete(&self, id: &ObjectId) -> Result<(), Refusal> {
-        let (Some(api), Some(sighting)) = (self.api(id), self.sightings.get(id)) else { return Ok(()) };
+        let Some(sighting) = self.sightings.get(id) else { return Ok(()) };
+        let Some(api) = self.api(id) else {
+            // Of a kind that is not served there is nothing.
+            self.sightings.lose(id, &sighting);
+            return Ok(());
+        };
         let preconditions = kube::api::Preconditions { uid: Some(sighting.uid.clone()), resource_version: None };
         let params = DeleteParams {
             propagation_policy: Some(PropagationPolicy::Background),

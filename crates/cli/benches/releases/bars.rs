@@ -9,7 +9,7 @@ use crate::measured::Measured;
 struct Bar {
     what: &'static str,
     ratio: f64,
-    bar: Limit,
+    limit: Limit,
 }
 
 enum Limit {
@@ -20,8 +20,8 @@ enum Limit {
 impl Bar {
     /// Prints it, and says whether it is missed.
     fn missed(&self) -> bool {
-        let Self { what, ratio, bar } = self;
-        let (holds, words) = match bar {
+        let Self { what, ratio, limit } = self;
+        let (holds, words) = match limit {
             Limit::AtLeast(least) => (ratio >= least, format!("at least {least:.2}")),
             Limit::AtMost(most) => (ratio <= most, format!("at most {most:.2}")),
         };
@@ -36,16 +36,16 @@ pub fn contest(results: &BTreeMap<Contender, Measured>) -> usize {
     let mut bars = vec![];
     if let Some(flux) = results.get(&Contender::Flux) {
         bars.extend([
-            Bar { what: "rate, to that of flux", ratio: time(flux, ours), bar: Limit::AtLeast(5.0) },
-            Bar { what: "memory, to that of flux", ratio: memory(ours, flux), bar: Limit::AtMost(1.0 / 3.0) },
-            Bar { what: "CPU, to that of flux", ratio: cpu(ours, flux), bar: Limit::AtMost(0.25) },
+            Bar { what: "rate, to that of flux", ratio: time(flux, ours), limit: Limit::AtLeast(5.0) },
+            Bar { what: "memory, to that of flux", ratio: memory(ours, flux), limit: Limit::AtMost(1.0 / 3.0) },
+            Bar { what: "CPU, to that of flux", ratio: cpu(ours, flux), limit: Limit::AtMost(0.25) },
         ]);
     }
     if let Some(helm) = results.get(&Contender::Helm) {
         println!("    {:38} {:>6.2}", "rate, to that of helm", time(helm, ours));
     }
     if let Some(bare) = results.get(&Contender::Bare) {
-        bars.push(Bar { what: "rate, to the bare limit", ratio: time(bare, ours), bar: Limit::AtLeast(0.5) });
+        bars.push(Bar { what: "rate, to the bare limit", ratio: time(bare, ours), limit: Limit::AtLeast(0.5) });
     }
     bars.iter().filter(|bar| bar.missed()).count()
 }
@@ -53,8 +53,8 @@ pub fn contest(results: &BTreeMap<Contender, Measured>) -> usize {
 /// How many bars are missed with many kinds in the cluster.
 pub fn crowd(alone: &Measured, crowded: &Measured) -> usize {
     let bars = [
-        Bar { what: "time, to that without them", ratio: time(crowded, alone), bar: Limit::AtMost(1.2) },
-        Bar { what: "memory, to that without them", ratio: memory(crowded, alone), bar: Limit::AtMost(1.2) },
+        Bar { what: "time, to that without them", ratio: time(crowded, alone), limit: Limit::AtMost(1.2) },
+        Bar { what: "memory, to that without them", ratio: memory(crowded, alone), limit: Limit::AtMost(1.2) },
     ];
     bars.iter().filter(|bar| bar.missed()).count()
 }

@@ -1,0 +1,247 @@
+//! What users of Helm complain about does not happen here. Each is named after the complaint.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod world;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow};
+use fitout_testkit::until;
+use serde_json::{Value, json};
+use world::{INSTANCES, LIMIT, World, apply, condition, object};
+
+/// All on one pair of clusters, which cost more than the rest together.
+#[test]
+fn what_hurts_elsewhere() -> Result<()> {
+    let world = World::start_with(false)?;
+    write(&world.catalog)?;
+    world.offer()?;
+    a_release_left_pending_by_a_crash_never_blocks(&world)?;
+    definitions_are_upgraded_and_never_at_the_cost_of_data(&world)?;
+    a_record_that_is_too_large_is_trimmed(&world)?;
+    an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(&world)?;
+    what_fails_stops_or_goes_back_where_that_is_wanted(&world)?;
+    a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed(&world)
+}
+
+const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: parts.example.com }
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { kind: Part, plural: parts, singular: part, listKind: PartList }
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object, properties: { spec: { type: object, properties: { PROPERTIES } } } } }
+";
+
+/// Versions of one extension, each with a chart of its own.
+fn write(catalog: &Path) -> Result<()> {
+    let map =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: map }\ndata: { color: {{ .Values.color | quote }} }\n";
+    let hook = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: never\n  annotations: { helm.sh/hook: pre-install }\n\
+        spec: { template: { spec: { restartPolicy: Never, containers: [{ name: a, image: \"localhost/none:1\" }] } } }\n";
+    let old_api = "apiVersion: old.example.com/v1\nkind: Thing\nmetadata: { name: thing }\n";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: web }\nspec: { clusterIP: {{ .Values.address | quote }}, ports: [{ port: 80 }] }\n";
+    let wrong =
+        "apiVersion: v1\nkind: Service\nmetadata: { name: wrong }\nspec: { ports: [{ port: {{ .Values.port }} }] }\n";
+    let crd = |properties: &str| CRD.replace("PROPERTIES", properties);
+    let two = crd("a: { type: string }, b: { type: string }");
+    let (one, three) =
+        (crd("a: { type: string }"), crd("a: { type: string }, b: { type: string }, c: { type: string }"));
+    // Nothing makes it smaller.
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(33 + u8::try_from(state >> 33 & 63).unwrap())
+    };
+    let noise: String = (0..3_000_000).map(|_| next()).collect();
+    let charts: [(&str, &str, &[(&str, &str)]); 9] = [
+        ("stuck", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", hook)]),
+        ("defined", "1.0.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &two)]),
+        ("defined", "1.1.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &three)]),
+        ("defined", "1.2.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &one)]),
+        ("large", "1.0.0", &[("templates/map.yaml", map), ("noise.txt", &noise)]),
+        ("aged", "1.0.0", &[("templates/map.yaml", map), ("templates/old.yaml", old_api)]),
+        ("aged", "1.1.0", &[("templates/map.yaml", map)]),
+        ("failing", "1.0.0", &[("templates/map.yaml", map), ("templates/wrong.yaml", wrong)]),
+        ("fixed", "1.0.0", &[("templates/service.yaml", service)]),
+    ];
+    for (name, version, files) in charts {
+        let folder = catalog.join(name).join(version);
+        for inner in ["chart/templates", "chart/crds"] {
+            fs::create_dir_all(folder.join(inner))?;
+        }
+        let definition = format!(
+            "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: {{ name: {name}-{version} }}\n\
+             spec: {{ extension: {name}, version: {version}, bootstrap: true, helm: {{ chart: chart }} }}\n"
+        );
+        fs::write(folder.join("definition.yaml"), definition)?;
+        fs::write(folder.join("chart/Chart.yaml"), format!("apiVersion: v2\nname: {name}\nversion: {version}\n"))?;
+        fs::write(folder.join("chart/values.yaml"), "color: red\nport: 80\naddress: \"\"\n")?;
+        for (path, text) in files {
+            fs::write(folder.join("chart").join(path), text)?;
+        }
+    }
+    Ok(())
+}
+
+fn want(world: &World, name: &str, spec: &Value) -> Result<()> {
+    let mut whole = json!({ "cluster": "foo", "namespace": name, "extension": { "name": name, "catalog": "local" } });
+    whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+    apply(&world.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", name, &json!({ "spec": whole })))
+}
+
+/// Waits for a word in the message of `Ready`, of what was wanted last.
+fn told(world: &World, name: &str, word: &str) -> Result<Value> {
+    until(&format!("{name}: {word}"), LIMIT, || {
+        let instance = world.hub.client().get(&format!("{INSTANCES}/{name}"))?;
+        let seen = instance["status"]["observedGeneration"] == instance["metadata"]["generation"];
+        let message = condition(&instance, "Ready")["message"].as_str().unwrap_or_default().to_owned();
+        if seen && message.contains(word) { Ok(instance) } else { Err(anyhow!("{}", instance["status"])) }
+    })
+}
+
+fn color(world: &World, namespace: &str) -> Result<Value> {
+    Ok(world.target.client().get(&format!("/api/v1/namespaces/{namespace}/configmaps/map"))?["data"]["color"].clone())
+}
+
+fn a_release_left_pending_by_a_crash_never_blocks(world: &World) -> Result<()> {
+    let chart = world.catalog.join("stuck/1.0.0/chart");
+    let mut helm = Command::new(world.target.bed().programs().helm())
+        .args(["install", "stuck"])
+        .arg(&chart)
+        .args(["--namespace=stuck", "--create-namespace", "--kubeconfig"])
+        .arg(world.target.kubeconfig())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let records = "/api/v1/namespaces/stuck/secrets?labelSelector=owner%3Dhelm,status%3Dpending-install";
+    let pending = until("Helm is at work", LIMIT, || {
+        let found = world.target.client().get(records)?;
+        if found["items"][0].is_object() { Ok(()) } else { Err(anyhow!("{found}")) }
+    });
+    helm.kill()?;
+    helm.wait()?;
+    pending?;
+    want(world, "stuck", &json!({ "takeover": { "choice": "Adopt" } }))?;
+    told(world, "stuck", "is installed")?;
+    assert_eq!(color(world, "stuck")?, "red");
+    let list = world.target.helm().run(&["list", "--namespace=stuck", "--output=json"])?;
+    assert!(list.contains(r#""status":"deployed""#), "{list}");
+    Ok(())
+}
+
+fn definitions_are_upgraded_and_never_at_the_cost_of_data(world: &World) -> Result<()> {
+    let properties = || -> Result<usize> {
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/parts.example.com";
+        let crd = world.target.client().get(path)?;
+        let spec = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"];
+        Ok(spec.as_object().context("properties")?.len())
+    };
+    want(world, "defined", &json!({ "version": "1.0.0" }))?;
+    told(world, "defined", "1.0.0 is installed")?;
+    assert_eq!(properties()?, 2);
+    want(world, "defined", &json!({ "version": "1.1.0" }))?;
+    told(world, "defined", "1.1.0 is installed")?;
+    assert_eq!(properties()?, 3, "Helm would have left it");
+    want(world, "defined", &json!({ "version": "1.2.0", "values": { "color": "blue" } }))?;
+    let instance = told(world, "defined", "CustomResourceDefinition/parts.example.com: ")?;
+    let message = condition(&instance, "Ready")["message"].as_str().unwrap().to_owned();
+    assert!(message.ends_with("; stay at this version, or name parts.example.com in allowDataLoss"), "{message}");
+    assert_eq!((properties()?, color(world, "defined")?), (3, json!("red")), "nothing is half done");
+    want(world, "defined", &json!({ "version": "1.2.0", "allowDataLoss": ["parts.example.com"] }))?;
+    told(world, "defined", "1.2.0 is installed")?;
+    assert_eq!(properties()?, 1);
+    Ok(())
+}
+
+fn a_record_that_is_too_large_is_trimmed(world: &World) -> Result<()> {
+    let chart = world.catalog.join("large/1.0.0/chart");
+    let refused = world.target.helm().run(&["install", "large", chart.to_str().unwrap(), "--namespace=default"]);
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("Too long") || refused.contains("too large"), "Helm cannot install it: {refused}");
+    want(world, "large", &json!({}))?;
+    told(world, "large", "is installed")?;
+    let helm = |args: &[&str]| world.target.helm().run(&[args, &["large", "--namespace=large"]].concat());
+    assert!(helm(&["get", "manifest"])?.contains("name: map"));
+    assert!(helm(&["get", "values", "--all"])?.contains("color: red"));
+    helm(&["history"]).map(drop)
+}
+
+fn an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(world: &World) -> Result<()> {
+    let crd = CRD.replace("PROPERTIES", "").replace("example.com", "old.example.com").replace("parts", "things");
+    let crd = crd.replace("kind: Part", "kind: Thing").replace("part", "thing").replace("PartList", "ThingList");
+    world.target.kubectl().run_with_input(&["apply", "--filename=-"], &crd)?;
+    let name = "things.old.example.com";
+    world.target.kubectl().run(&["wait", "--for=condition=Established", "crd", name, "--timeout=30s"])?;
+    want(world, "aged", &json!({ "version": "1.0.0" }))?;
+    told(world, "aged", "1.0.0 is installed")?;
+    world.target.client().delete(&format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"))?;
+    until("it is no longer served", LIMIT, || {
+        match world.target.client().find("/apis/old.example.com/v1/things")? {
+            None => Ok(()),
+            Some(found) => Err(anyhow!("{found}")),
+        }
+    })?;
+    want(world, "aged", &json!({ "version": "1.1.0", "values": { "color": "blue" } }))?;
+    told(world, "aged", "1.1.0 is installed")?;
+    assert_eq!(color(world, "aged")?, "blue");
+    Ok(())
+}
+
+fn what_fails_stops_or_goes_back_where_that_is_wanted(world: &World) -> Result<()> {
+    want(world, "failing", &json!({ "onFailure": "Stop" }))?;
+    told(world, "failing", "is installed")?;
+    let statuses = || -> Result<Vec<String>> {
+        let history = world.target.helm().run(&["history", "failing", "--namespace=failing", "--output=json"])?;
+        let history: Vec<Value> = serde_json::from_str(&history)?;
+        Ok(history.iter().map(|entry| entry["status"].as_str().unwrap_or_default().to_owned()).collect())
+    };
+    // It stops, and Helm knows that it failed.
+    want(world, "failing", &json!({ "onFailure": "Stop", "values": { "port": 123_456, "color": "blue" } }))?;
+    told(world, "failing", "Service/failing/wrong")?;
+    until("the record says so", LIMIT, || {
+        let found = statuses()?;
+        if found == ["deployed", "failed"] { Ok(()) } else { Err(anyhow!("{found:?}")) }
+    })?;
+    let quiet = world.target.audit().from_now()?;
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    quiet.calls()?.writes().of("services").assert_none("nothing is tried again");
+    // It goes back, and stays there.
+    want(world, "failing", &json!({ "onFailure": "Rollback", "values": { "port": 123_456, "color": "blue" } }))?;
+    until("what was there is back", LIMIT, || {
+        let found = (statuses()?, color(world, "failing")?);
+        if found.0.last().is_some_and(|last| last == "deployed") && found.1 == "red" {
+            Ok(())
+        } else {
+            Err(anyhow!("{found:?}"))
+        }
+    })?;
+    told(world, "failing", "is installed")?;
+    // Whatever is wanted next is tried.
+    want(world, "failing", &json!({ "onFailure": "Rollback", "values": { "port": 8080, "color": "gold" } }))?;
+    told(world, "failing", "is installed")?;
+    until("it is gold", LIMIT, || if color(world, "failing")? == "gold" { Ok(()) } else { Err(anyhow!("not yet")) })
+}
+
+fn a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed(world: &World) -> Result<()> {
+    want(world, "fixed", &json!({}))?;
+    told(world, "fixed", "is installed")?;
+    let service = || world.target.client().get("/api/v1/namespaces/fixed/services/web");
+    let before = service()?["metadata"]["uid"].clone();
+    want(world, "fixed", &json!({ "values": { "address": "None" } }))?;
+    told(world, "fixed", "Service/fixed/web")?;
+    assert_eq!(service()?["metadata"]["uid"], before);
+    want(world, "fixed", &json!({ "values": { "address": "None" }, "recreate": ["Service/web"] }))?;
+    told(world, "fixed", "is installed")?;
+    let after = service()?;
+    assert!(after["metadata"]["uid"] != before && after["spec"]["clusterIP"] == "None", "{after}");
+    Ok(())
+}
