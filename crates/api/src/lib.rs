@@ -28,8 +28,8 @@ pub use definition::{ExtensionDefinition, ExtensionDefinitionSpec, ExtensionDefi
 pub use extension::{Extension, ExtensionSpec, ExtensionStatus, ExtensionVersion};
 pub use fitout_model::FreeForm;
 pub use instance::{
-    ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference, ObjectCount, Policy,
-    RevisionSummary, Scope, SecretKeyReference, Step, Unhealthy, Upgrade, ValuesSource,
+    Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference, IgnoredFields,
+    ObjectCount, Policy, RevisionSummary, Scope, SecretKeyReference, Step, Unhealthy, Upgrade, ValuesSource,
 };
 pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
 pub use plan::{Plan, PlanSpec};

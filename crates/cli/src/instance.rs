@@ -1,6 +1,6 @@
 //! What is written to the hub, made from what was typed.
 
-use fitout_api::{ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Upgrade};
+use fitout_api::{Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FreeForm, Scope, Upgrade};
 use kube::ResourceExt;
 use serde_json::Value;
 
@@ -42,6 +42,7 @@ pub(crate) fn wanted(
         values_from: vec![],
         upgrade: Upgrade::default(),
         suspend: false,
+        drift: Drift::default(),
         rollback_to: None,
     };
     Ok(ExtensionInstance::held(namespace, &name, spec))

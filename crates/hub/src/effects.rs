@@ -7,7 +7,7 @@ use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FI
 use fitout_change::record::{self, Earlier};
 use fitout_change::{Action, Effect, RecordStatus, Run};
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::Prepared;
+use fitout_plan::{Ignored, Prepared};
 use fitout_release::{Release, Stamp, secret};
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, ResourceExt};
@@ -47,14 +47,15 @@ impl Session {
             }
             Effect::RemoveRecord(number) => Ok(self.target.remove_record(release, namespace, *number).await?),
             Effect::Apply(id) => {
-                let object = prepared()?.object(id).with_context(|| format!("{id} is not in the artifact"))?;
-                Ok(self.target.apply(id, object).await?)
+                let prepared = prepared()?;
+                let object = prepared.object(id).with_context(|| format!("{id} is not in the artifact"))?;
+                Ok(self.target.apply(id, object, &prepared.ignored(id)).await?)
             }
             Effect::WriteRun { number, hook, run } => self.write_run(instance, *number, *hook, run).await,
             Effect::Run(hook) => {
                 let kept = prepared()?.content.hooks.get(*hook).context("there is no such hook in the artifact")?;
                 let id = ObjectId::of(&kept.object).context("a hook has no name")?;
-                Ok(self.target.apply(&id, &kept.object).await?)
+                Ok(self.target.apply(&id, &kept.object, &Ignored::default()).await?)
             }
             Effect::Delete(id) => Ok(self.target.delete(id).await?),
         }

@@ -3,6 +3,7 @@
 mod artifact;
 mod content;
 mod diff;
+mod drift;
 mod holds;
 mod lines;
 mod mask;
@@ -15,6 +16,7 @@ mod transform;
 pub use artifact::{Artifact, Planned, PlannedHook};
 pub use content::{Content, KeptHook};
 pub use diff::{Difference, diff};
+pub use drift::{Ignore, Ignored};
 pub use fitout_engines::{Lookup, World};
 pub use holds::{MANAGER, holds};
 pub use lines::{Line, Mark, lines};
