@@ -1,6 +1,7 @@
 //! `ExtensionInstance`: one extension, wanted on one cluster.
 
 use fitout_model::free_form;
+use fitout_plan::Ignore;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -81,6 +82,9 @@ pub struct ExtensionInstanceSpec {
     /// Whether it is only watched and reported on, and nothing is written.
     #[serde(default)]
     pub suspend: bool,
+    /// What is put back where somebody changes it, and what is not.
+    #[serde(default, skip_serializing_if = "Drift::is_default")]
+    pub drift: Drift,
     /// The revision to go back to. The hub makes a new revision of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -208,6 +212,43 @@ pub struct SecretKeyReference {
     /// The key under which the values are.
     #[schemars(length(min = 1, max = 253))]
     pub key: String,
+}
+
+/// What is done about fields that others change.
+#[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Fields that others may take: once somebody else sets one, it is theirs. Everything else is put back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    pub ignore: Vec<IgnoredFields>,
+}
+
+impl Drift {
+    fn is_default(&self) -> bool {
+        self.ignore.is_empty()
+    }
+}
+
+/// Fields of some objects of an instance.
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IgnoredFields {
+    /// The kind of the objects, such as `Deployment`.
+    #[schemars(length(min = 1, max = 63))]
+    pub kind: String,
+    /// The name of the object; absent: all of the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub name: Option<String>,
+    /// The fields, as JSON pointers, such as `/spec/template/spec/containers/*/image`: `*` stands for each field or item.
+    #[schemars(length(min = 1, max = 32), inner(length(max = 512)), transform = rules::pointers())]
+    pub pointers: Vec<String>,
+}
+
+impl From<&IgnoredFields> for Ignore {
+    fn from(fields: &IgnoredFields) -> Self {
+        let IgnoredFields { kind, name, pointers } = fields.clone();
+        Self { kind, name, pointers }
+    }
 }
 
 /// When an instance moves to another version.

@@ -28,8 +28,9 @@ pub use definition::{ExtensionDefinition, ExtensionDefinitionSpec, ExtensionDefi
 pub use extension::{Extension, ExtensionSpec, ExtensionStatus, ExtensionVersion};
 pub use fitout_model::FreeForm;
 pub use instance::{
-    Choice, ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference, FailurePolicy,
-    ObjectCount, Policy, RevisionSummary, Scope, SecretKeyReference, Step, Takeover, Unhealthy, Upgrade, ValuesSource,
+    Choice, Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference,
+    FailurePolicy, IgnoredFields, ObjectCount, Policy, RevisionSummary, Scope, SecretKeyReference, Step, Takeover,
+    Unhealthy, Upgrade, ValuesSource,
 };
 pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
 pub use plan::{Plan, PlanSpec};

@@ -46,3 +46,11 @@ pub(crate) fn window() -> Rule {
         "a window has days, hours and a time zone, such as 'Sat 02:00-05:00 Europe/Amsterdam'",
     )
 }
+
+/// For fields of objects.
+pub(crate) fn pointers() -> Rule {
+    Rule::new(
+        "self.all(each, each.matches('^(/([^~/]|~[01])+)+$') && !each.matches('^/(apiVersion|kind|metadata/(name|namespace))$'))",
+        "a field is a JSON pointer, such as '/spec/replicas' or '/webhooks/*/failurePolicy', and not what an object is known by",
+    )
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fitout_model::{Digest, Gvk, ObjectId, coalesce};
 use fitout_plan::{
-    Act, Change, Difference, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, Write, diff, fixed, holds,
+    Act, Change, Difference, Ignored, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, Write, diff, fixed, holds,
 };
 use fitout_release::{HookEvent, secret_name};
 use serde_json::{Value, json};
@@ -50,9 +50,10 @@ pub struct Question<'a> {
 }
 
 /// What an object holds: what the last revision applied to it, or what is going to be; none where it holds neither.
-pub fn recognise(found: &Found, last: Option<&Value>, wanted: Option<&Value>) -> Option<Digest> {
+/// Fields that are ignored may be others'.
+pub fn recognise(found: &Found, last: Option<&Value>, wanted: Option<&Value>, ignored: &Ignored) -> Option<Digest> {
     let live = found.live.as_ref()?;
-    if let Some(held) = [last, wanted].into_iter().flatten().find(|applied| holds(live, applied)) {
+    if let Some(held) = [last, wanted].into_iter().flatten().find(|applied| holds(live, applied, ignored)) {
         return Some(Digest::of_value(held));
     }
     // A server may write a value in another way than it was written to it: then it knows best that nothing changes.

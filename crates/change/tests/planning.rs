@@ -9,7 +9,7 @@ use fitout_change::{
     recognise,
 };
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::{Change, HIDDEN, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, kept};
+use fitout_plan::{Change, HIDDEN, Ignored, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, kept};
 use serde_json::{Value, json};
 
 const RELEASE: Owner = Owner { name: "web", namespace: "shop" };
@@ -263,10 +263,10 @@ fn what_an_object_holds_is_recognised() {
         (Found::default(), Some(&old), Some(&new), None),
     ];
     for (found, last, wanted, expected) in rows {
-        assert_eq!(recognise(&found, last, wanted), expected, "{found:?}");
+        assert_eq!(recognise(&found, last, wanted, &Ignored::default()), expected, "{found:?}");
     }
     let mut later = live(&map("a", 3));
     later["metadata"]["managedFields"][0]["time"] = json!("now");
     let found = Found { live: Some(live(&map("a", 3))), rehearsed: Some(Ok(later)) };
-    assert_eq!(recognise(&found, Some(&old), Some(&old)), digest(&old));
+    assert_eq!(recognise(&found, Some(&old), Some(&old), &Ignored::default()), digest(&old));
 }

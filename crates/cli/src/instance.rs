@@ -1,8 +1,8 @@
 //! What is written to the hub, made from what was typed.
 
 use fitout_api::{
-    Choice, ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FailurePolicy, FreeForm, Scope, Takeover,
-    Upgrade,
+    Choice, Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FailurePolicy, FreeForm, Scope,
+    Takeover, Upgrade,
 };
 use kube::ResourceExt;
 use serde_json::Value;
@@ -45,6 +45,7 @@ pub(crate) fn wanted(
         values_from: vec![],
         upgrade: Upgrade::default(),
         suspend: false,
+        drift: Drift::default(),
         rollback_to: None,
         on_failure: install.cautions.on_failure.map(Into::into).unwrap_or_default(),
         recreate: install.cautions.recreate.clone(),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use fitout_api::ExtensionInstance;
 use fitout_model::ObjectId;
-use fitout_plan::{Owner, transform};
+use fitout_plan::{Ignored, Owner, transform};
 use fitout_release::{Chart, Metadata, Release, Stamp, Status, secret};
 use fitout_target::{Guard, Target, connect};
 use fitout_testkit::until;
@@ -120,7 +120,8 @@ fn bare(world: &World, prefix: &str, count: usize) -> Result<Duration> {
                 target.make_namespace(&namespace).await?;
                 target.create_record(&secret(&release, Stamp::Created(OffsetDateTime::now_utc()))?).await?;
                 let ids: Vec<ObjectId> = objects.iter().filter_map(ObjectId::of).collect();
-                let applies = ids.iter().zip(&objects).map(|(id, object)| target.apply(id, object));
+                let ignored = Ignored::default();
+                let applies = ids.iter().zip(&objects).map(|(id, object)| target.apply(id, object, &ignored));
                 for applied in futures::future::join_all(applies).await {
                     applied?;
                 }

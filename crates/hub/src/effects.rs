@@ -7,7 +7,7 @@ use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FI
 use fitout_change::record::{self, Earlier};
 use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPhase};
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::{Prepared, Unprepared, adopted};
+use fitout_plan::{Ignored, Prepared, Unprepared, adopted};
 use fitout_release::{Release, Stamp, fitting_secret};
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, ResourceExt};
@@ -68,8 +68,9 @@ impl Session {
                 Ok(())
             }
             Effect::Apply(id) => {
-                let object = prepared()?.object(id).with_context(|| format!("{id} is not in the artifact"))?;
-                Ok(self.target.apply(id, object).await?)
+                let prepared = prepared()?;
+                let object = prepared.object(id).with_context(|| format!("{id} is not in the artifact"))?;
+                Ok(self.target.apply(id, object, &prepared.ignored(id)).await?)
             }
             Effect::WriteRun { number, hook, run } => {
                 if run.phase == RunPhase::Failed {
@@ -83,7 +84,7 @@ impl Session {
             Effect::Run(hook) => {
                 let kept = prepared()?.content.hooks.get(*hook).context("there is no such hook in the artifact")?;
                 let id = ObjectId::of(&kept.object).context("a hook has no name")?;
-                Ok(self.target.apply(&id, &kept.object).await?)
+                Ok(self.target.apply(&id, &kept.object, &Ignored::default()).await?)
             }
             Effect::Delete(id) => Ok(self.target.delete(id).await?),
         }

@@ -14,6 +14,7 @@ use fitout_target::{Claim, Disconnected, Fence, Refusal, Sighting, Target};
 use futures::future::try_join_all;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
+use serde_json::Value;
 
 use crate::session::{self, Session};
 use crate::{Hub, catalogs, clusters, layers};
@@ -116,7 +117,8 @@ async fn look(
     let (target, by, named) = (&session.target, session::release(instance), session.named(wanted));
     let object = |of: Option<&'_ Prepared>, id: &ObjectId| of.and_then(|of| of.object(id).cloned());
     let seen = |id: &ObjectId, found: &Found| {
-        let holds = recognise(found, object(last, id).as_ref(), object(prepared, id).as_ref());
+        let ignored = prepared.or(last).map(|of| of.ignored(id)).unwrap_or_default();
+        let holds = recognise(found, object(last, id).as_ref(), object(prepared, id).as_ref(), &ignored);
         let claim = if named.contains(id) { Claim::Named } else { Claim::Marked };
         found.live.as_ref().map(|live| Sighting::of(live).seen(&by, claim, holds))
     };
@@ -138,7 +140,8 @@ async fn look(
         _ => !foreign,
     });
     let rehearsals = due.filter_map(|planned| {
-        let object = object(prepared, &planned.id)?;
+        let live = found.get(&planned.id).and_then(|found| found.live.as_ref()).unwrap_or(&Value::Null);
+        let object = prepared?.ignored(&planned.id).left_out(&object(prepared, &planned.id)?, live);
         Some(async move {
             match target.rehearse(&planned.id, &object).await {
                 Err(refusal) if refusal.unsure => Err(refusal),

@@ -91,7 +91,10 @@ impl Session {
                 "there is no catalog {catalog}; `fitout catalog list` shows those there are"
             ))),
         };
-        let prepared = prepared.map(Arc::new);
+        let prepared = prepared.map(|mut prepared| {
+            prepared.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
+            Arc::new(prepared)
+        });
         self.prepared = Some((key, prepared.clone()));
         prepared
     }

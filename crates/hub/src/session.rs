@@ -14,7 +14,7 @@ use fitout_change::{
     failed_hook, next, record, running,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{Prepared, Unprepared};
+use fitout_plan::{Ignore, Prepared, Unprepared};
 use fitout_release::Release;
 use fitout_target::{AbortOnDrop, Claim, Contact, Hearing, Interest, Owner, Refusal, Target};
 use futures::future::join_all;
@@ -64,6 +64,8 @@ pub(crate) struct Session {
     interest: Interest,
     /// Those of them that are still to be looked at.
     unlooked: BTreeSet<ObjectId>,
+    /// What others may take of them, as far as a person says so, when they were looked at.
+    ignore: Vec<Ignore>,
     /// Which namespaces are there, as far as that was asked since the session last slept.
     pub(crate) namespaces: BTreeMap<String, bool>,
     reported: Option<Instant>,
@@ -280,6 +282,7 @@ impl Session {
             followed: BTreeMap::new(),
             interest: target.interest(),
             unlooked: BTreeSet::new(),
+            ignore: vec![],
             namespaces: [(own.clone(), !absent)].into(),
             reported: None,
             leave: None,
@@ -588,8 +591,12 @@ impl Session {
         recorded.chain(planned).collect()
     }
 
-    /// Looks at each object once; from then on watches tell.
+    /// Looks at each object once; from then on watches tell. What is no longer left to others has to be seen again.
     async fn look(&mut self, ids: &BTreeSet<ObjectId>, prepared: Option<&Prepared>) -> Result<()> {
+        if let Some(prepared) = prepared.filter(|prepared| prepared.ignore != self.ignore) {
+            self.unlooked.extend(ids.iter().cloned());
+            self.ignore.clone_from(&prepared.ignore);
+        }
         let kinds: BTreeSet<&Gvk> = ids.iter().map(|id| &id.gvk).collect();
         self.target.watch(kinds);
         self.unlooked.extend(self.interest.add(ids).into_iter().cloned());
@@ -600,7 +607,7 @@ impl Session {
         }
         // What is in a namespace that is not there need not be looked for.
         let there = |id: &&ObjectId| self.namespaces.get(&id.namespace) != Some(&false);
-        let applied = |id| (id, prepared.and_then(|prepared| prepared.object(id)));
+        let applied = |id| (id, prepared.and_then(|prepared| Some((prepared.object(id)?, prepared.ignored(id)))));
         let objects: Vec<_> = self.unlooked.iter().filter(there).map(applied).collect();
         self.target.look(&objects).await?;
         self.unlooked.clear();

@@ -41,7 +41,10 @@ spec:
       schema: { openAPIV3Schema: { type: object, properties: { spec: { type: object, properties: { PROPERTIES } } } } }
 ";
 
-/// Versions of one extension, each with a chart of its own.
+/// Paths within a chart, and what is there.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+/// Versions of extensions, each with a chart of its own.
 fn write(catalog: &Path) -> Result<()> {
     let map =
         "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: map }\ndata: { color: {{ .Values.color | quote }} }\n";
@@ -62,7 +65,7 @@ fn write(catalog: &Path) -> Result<()> {
         char::from(33 + u8::try_from(state >> 33 & 63).unwrap())
     };
     let noise: String = (0..3_000_000).map(|_| next()).collect();
-    let charts: [(&str, &str, &[(&str, &str)]); 9] = [
+    let charts: [(&str, &str, Files); 9] = [
         ("stuck", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", hook)]),
         ("defined", "1.0.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &two)]),
         ("defined", "1.1.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &three)]),
@@ -99,12 +102,12 @@ fn want(world: &World, name: &str, spec: &Value) -> Result<()> {
 }
 
 /// Waits for a word in the message of `Ready`, of what was wanted last.
-fn told(world: &World, name: &str, word: &str) -> Result<Value> {
-    until(&format!("{name}: {word}"), LIMIT, || {
+fn told(world: &World, name: &str, part: &str) -> Result<Value> {
+    until(&format!("{name}: {part}"), LIMIT, || {
         let instance = world.hub.client().get(&format!("{INSTANCES}/{name}"))?;
         let seen = instance["status"]["observedGeneration"] == instance["metadata"]["generation"];
         let message = condition(&instance, "Ready")["message"].as_str().unwrap_or_default().to_owned();
-        if seen && message.contains(word) { Ok(instance) } else { Err(anyhow!("{}", instance["status"])) }
+        if seen && message.contains(part) { Ok(instance) } else { Err(anyhow!("{}", instance["status"])) }
     })
 }
 

@@ -3,6 +3,8 @@
 use fitout_model::contains;
 use serde_json::Value;
 
+use crate::Ignored;
+
 /// The field manager under which objects are applied: Helm's own, so that Helm can take over without a conflict.
 pub const MANAGER: &str = "helm";
 
@@ -10,7 +12,9 @@ pub const MANAGER: &str = "helm";
 ///
 /// Where a server writes a value in another way than it was written to it, the answer is no, and applying again does no
 /// harm.
-pub fn holds(live: &Value, applied: &Value) -> bool {
+/// Fields that are ignored may be others'.
+pub fn holds(live: &Value, applied: &Value, ignored: &Ignored) -> bool {
+    let applied = &ignored.left_out(applied, live);
     let managers = live["metadata"]["managedFields"].as_array().into_iter().flatten();
     let ours = managers.into_iter().find(|entry| entry["manager"] == MANAGER && entry["operation"] == "Apply");
     ours.is_some_and(|entry| contains(live, applied) && covers(applied, &entry["fieldsV1"]))
@@ -40,7 +44,7 @@ fn item<'a>(list: &'a Value, is: impl Fn(&Value, &Value) -> bool, key: &str) -> 
 }
 
 /// Whether an item has some of the key, and nothing that contradicts it.
-fn agrees(item: &Value, key: &Value) -> bool {
+pub(crate) fn agrees(item: &Value, key: &Value) -> bool {
     let Some(key) = key.as_object() else { return false };
     let mut said = key.iter().filter_map(|(name, value)| Some(item.get(name)? == value)).peekable();
     said.peek().is_some() && said.all(|same| same)
@@ -82,7 +86,7 @@ mod tests {
             (json!({ "f:spec": { "f:ports": { r#"k:{"port":81,"protocol":"TCP"}"#: {} } } }), false),
         ];
         for (fields, expected) in rows {
-            assert_eq!(holds(&live(&fields), &applied), expected, "{fields}");
+            assert_eq!(holds(&live(&fields), &applied, &Ignored::default()), expected, "{fields}");
         }
     }
 
@@ -97,7 +101,11 @@ mod tests {
             (json!({ "name": "http" }), false),
         ];
         for (port, expected) in rows {
-            assert_eq!(holds(&live(&fields), &json!({ "spec": { "ports": [port] } })), expected, "{port}");
+            assert_eq!(
+                holds(&live(&fields), &json!({ "spec": { "ports": [port] } }), &Ignored::default()),
+                expected,
+                "{port}"
+            );
         }
     }
 
@@ -105,9 +113,9 @@ mod tests {
     fn what_somebody_changed_or_nobody_applied_does_not_hold() {
         let fields = json!({ "f:metadata": { "f:labels": { "f:a": {} } } });
         let changed = json!({ "metadata": { "labels": { "a": "other" } } });
-        assert!(!holds(&live(&fields), &changed));
+        assert!(!holds(&live(&fields), &changed, &Ignored::default()));
         let mut nobodys = live(&fields);
         nobodys["metadata"]["managedFields"] = json!([]);
-        assert!(!holds(&nobodys, &json!({ "metadata": { "labels": { "a": "b" } } })));
+        assert!(!holds(&nobodys, &json!({ "metadata": { "labels": { "a": "b" } } }), &Ignored::default()));
     }
 }

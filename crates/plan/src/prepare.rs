@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::content::{Content, KeptHook};
 use crate::transform::{settle, transform};
-use crate::{Artifact, Owner};
+use crate::{Artifact, Ignore, Ignored, Owner};
 
 /// What is asked for, and for what cluster.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +73,8 @@ pub struct Prepared {
     pub why: String,
     /// May be installed before the cluster has a Ready node.
     pub bootstrap: bool,
+    /// Fields that a person leaves to others.
+    pub ignore: Vec<Ignore>,
 }
 
 /// Why there is nothing to install.
@@ -246,6 +248,11 @@ impl Prepared {
         let crd = || self.content.crds.iter().find(|crd| ObjectId::of(crd).as_ref() == Some(id));
         self.places.get(id).map(|place| &self.content.objects[*place]).or_else(crd)
     }
+
+    /// The fields that others may take from this object.
+    pub fn ignored(&self, id: &ObjectId) -> Ignored {
+        self.object(id).map(|object| Ignored::of(object, &self.content.objects, &self.ignore)).unwrap_or_default()
+    }
 }
 
 /// What was kept of an earlier revision, to be applied again.
@@ -267,6 +274,7 @@ fn from_content(content: Content, digest: Digest, rolls_back_to: Option<u32>) ->
         values: json!({}),
         why: String::new(),
         bootstrap: true,
+        ignore: vec![],
     }
 }
 

@@ -32,6 +32,7 @@ impl Refusal {
         let (remedy, passing) = match status.code {
             _ if terminating => ("it goes on when that has ended", true),
             403 => ("grant the hub this right on the cluster", false),
+            404 if said.starts_with("namespaces ") => ("make that namespace, or have the extension bring it", true),
             404 => ("the cluster does not serve this kind", true),
             409 => ("somebody else owns that field: take it out of the one or the other", false),
             422 | 400 => ("change the definition or the values", false),
@@ -41,5 +42,23 @@ impl Refusal {
         // A server that says that something went wrong with it does not say when.
         let unsure = status.code >= 500 || status.reason == "AlreadyExists";
         Self { object, message: said.clone(), remedy, passing, invalid: status.code == 422, unsure }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fitout_model::Gvk;
+    use kube::core::Status;
+
+    use super::*;
+
+    #[test]
+    fn a_namespace_that_nobody_makes_is_named_with_what_to_do() {
+        let id = ObjectId { gvk: Gvk::new("v1", "ConfigMap"), namespace: "shop".to_owned(), name: "web".to_owned() };
+        let status = Status::failure("namespaces \"shop\" not found", "NotFound").with_code(404);
+        let refusal = Refusal::new(&id, &kube::Error::Api(Box::new(status)));
+        let sentence =
+            "ConfigMap/shop/web: namespaces \"shop\" not found; make that namespace, or have the extension bring it";
+        assert_eq!(refusal.to_string(), sentence);
     }
 }

@@ -189,6 +189,14 @@ impl Sightings {
         self.note(id, |known| known.see(id, sighting));
     }
 
+    /// Takes note of an object that does not hold what was applied to it.
+    pub(crate) fn doubt(&self, id: &ObjectId, sighting: Sighting) {
+        self.note(id, |known| {
+            known.applied.remove(id);
+            known.see(id, sighting);
+        });
+    }
+
     /// Takes note that an object is gone, as it was seen last. Another of the same name may have taken its place in the
     /// meantime.
     pub fn lose(&self, id: &ObjectId, last: &Sighting) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fitout_model::{Digest, Gvk, ObjectId};
-use fitout_plan::{Lookup, MANAGER, applied_instead, holds};
+use fitout_plan::{Ignored, Lookup, MANAGER, applied_instead, holds};
 use futures::future::try_join_all;
 use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PropagationPolicy, ValidationDirective};
 use kube::discovery::ApiResource;
@@ -145,9 +145,9 @@ impl Target {
     }
 
     /// Looks at objects that no watch can show, because they may be nobody's: before they become ours. What already holds
-    /// what is going to be applied is known to from then on.
-    pub async fn look(&self, objects: &[(&ObjectId, Option<&Value>)]) -> Result<(), Refusal> {
-        try_join_all(objects.iter().map(|(id, applied)| self.look_at(id, *applied))).await.map(drop)
+    /// what is going to be applied is known to from then on, but for what others may take of it.
+    pub async fn look(&self, objects: &[(&ObjectId, Option<(&Value, Ignored)>)]) -> Result<(), Refusal> {
+        try_join_all(objects.iter().map(|(id, applied)| self.look_at(id, applied.as_ref()))).await.map(drop)
     }
 
     /// An object as it is; none where there is none.
@@ -157,18 +157,22 @@ impl Target {
         Ok(found.and_then(|found| serde_json::to_value(found).ok()))
     }
 
-    async fn look_at(&self, id: &ObjectId, applied: Option<&Value>) -> Result<(), Refusal> {
+    async fn look_at(&self, id: &ObjectId, applied: Option<&(&Value, Ignored)>) -> Result<(), Refusal> {
         if let Some(found) = self.read(id).await? {
-            match applied.filter(|applied| holds(&found, applied)) {
-                Some(applied) => self.sightings.applied(id, Digest::of_value(applied), Sighting::of(&found)),
+            match applied {
+                Some((applied, ignored)) if holds(&found, applied, ignored) => {
+                    self.sightings.applied(id, Digest::of_value(applied), Sighting::of(&found));
+                }
+                Some(_) => self.sightings.doubt(id, Sighting::of(&found)),
                 None => self.sightings.see(id, Sighting::of(&found)),
             }
         }
         Ok(())
     }
 
-    /// Applies an object. Whatever its content was, it is this now, and nobody else's fields are touched.
-    pub async fn apply(&self, id: &ObjectId, object: &Value) -> Result<(), Refusal> {
+    /// Applies an object. Whatever its content was, it is this now, and nobody else's fields are touched, nor those that
+    /// others may take and have taken.
+    pub async fn apply(&self, id: &ObjectId, object: &Value, ignored: &Ignored) -> Result<(), Refusal> {
         if self.resource(&id.gvk).is_none() {
             self.refresh_apis().await.map_err(|error| Refusal::new(id, &error))?;
         }
@@ -183,7 +187,12 @@ impl Target {
         if self.sightings.get(id).is_some_and(|sighting| sighting.updated) {
             self.take_over(id, &api).await?;
         }
-        let answer = api.patch(&id.name, &applying(), &Patch::Apply(object)).await;
+        let live = match self.sightings.get(id).filter(|_| !ignored.is_empty()) {
+            Some(_) => self.read(id).await?.unwrap_or_default(),
+            None => Value::Null,
+        };
+        let applied = ignored.left_out(object, &live);
+        let answer = api.patch(&id.name, &applying(), &Patch::Apply(applied)).await;
         let answer = answer.map_err(|error| Refusal::new(id, &error))?;
         let answer = serde_json::to_value(answer).unwrap_or_default();
         self.sightings.applied(id, Digest::of_value(object), Sighting::of(&answer));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use fitout_change::State;
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::{Owner as PlanOwner, transform};
+use fitout_plan::{Ignored, Owner as PlanOwner, transform};
 use fitout_target::{Claim, Disconnected, Guard, Interest, Owner, Target, connect};
 use fitout_testkit::{Cluster, Spec};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ async fn what_was_applied_stays_applied_until_somebody_changes_it() -> Result<()
     let mut interest = target.interest();
     interest.add([&id]);
     target.watch([&id.gvk]);
-    target.apply(&id, &object).await?;
+    target.apply(&id, &object, &Ignored::default()).await?;
     let applied = Some(State::Applied(Digest::of_value(&object)));
     until(&target, &interest, &id, &owner(&namespace), applied.clone()).await?;
 
@@ -75,7 +75,7 @@ async fn what_was_applied_stays_applied_until_somebody_changes_it() -> Result<()
     // Somebody changes one of ours.
     kubectl(&["patch", "configmap", "a", "--type=merge", r#"--patch={"data":{"k":"other"}}"#])?;
     until(&target, &interest, &id, &owner(&namespace), Some(State::Changed)).await?;
-    target.apply(&id, &object).await?;
+    target.apply(&id, &object, &Ignored::default()).await?;
     until(&target, &interest, &id, &owner(&namespace), applied.clone()).await?;
     let path = format!("/api/v1/namespaces/{namespace}/configmaps/a");
     let found = CLUSTER.client().get(&path)?;
@@ -85,7 +85,7 @@ async fn what_was_applied_stays_applied_until_somebody_changes_it() -> Result<()
     // Somebody takes it away.
     kubectl(&["delete", "configmap", "a"])?;
     until(&target, &interest, &id, &owner(&namespace), None).await?;
-    target.apply(&id, &object).await?;
+    target.apply(&id, &object, &Ignored::default()).await?;
     until(&target, &interest, &id, &owner(&namespace), applied).await?;
 
     // And we do.
@@ -106,7 +106,7 @@ async fn what_is_somebody_elses_is_seen_to_be() -> Result<()> {
     CLUSTER.client().create(&path, &json!({ "metadata": { "name": "a" } }))?;
     target.look(&[(&id, None)]).await?;
     until(&target, &interest, &id, &owner(&namespace), Some(State::Foreign(None))).await?;
-    target.apply(&id, &object).await?;
+    target.apply(&id, &object, &Ignored::default()).await?;
     let other = Owner { name: "other".into(), namespace: namespace.clone() };
     until(&target, &interest, &id, &other, Some(State::Foreign(Some(format!("release web in {namespace}"))))).await?;
     Ok(())
@@ -118,14 +118,14 @@ async fn a_refusal_names_the_object_and_the_remedy() -> Result<()> {
     let target = target().await?;
     let (id, mut object) = config_map(&target, &namespace, "v");
     object["data"]["k"] = json!(1);
-    let refusal = target.apply(&id, &object).await.unwrap_err();
+    let refusal = target.apply(&id, &object, &Ignored::default()).await.unwrap_err();
     let said = refusal.to_string();
     assert!(said.starts_with(&format!("ConfigMap/{namespace}/a: ")), "{said}");
     assert!(!refusal.passing || said.ends_with("it is tried again"), "{said}");
     let id = ObjectId { namespace: "nowhere".into(), ..id };
     object["data"]["k"] = "v".into();
     object["metadata"]["namespace"] = "nowhere".into();
-    let said = target.apply(&id, &object).await.unwrap_err().to_string();
+    let said = target.apply(&id, &object, &Ignored::default()).await.unwrap_err().to_string();
     assert!(said.contains(r#"namespaces "nowhere" not found"#), "{said}");
     Ok(())
 }
