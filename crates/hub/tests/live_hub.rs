@@ -213,8 +213,8 @@ fn a_release_that_helm_made_is_not_taken_over() -> Result<()> {
     let chart = chart.display().to_string();
     world.target.helm().run(&["install", "thing", &chart, "--namespace=thing", "--create-namespace"])?;
     world.want(&json!({}))?;
-    let sentence = "release thing is in thing already, at revision 1, and is not this instance's; remove it with `helm \
-                    uninstall thing --namespace thing`, or choose another release name";
+    let sentence = "release thing is in thing already, at revision 1, and is not this instance's; take it over with \
+                    `fitout adopt`, remove it with `helm uninstall thing --namespace thing`, or choose another release name";
     until("it says so", LIMIT, || {
         let ready = condition(&world.instance()?, "Ready");
         if ready["message"] == sentence { Ok(()) } else { Err(anyhow!("{ready}")) }
