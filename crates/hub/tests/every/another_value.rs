@@ -80,8 +80,10 @@ fn touches_what_is_fixed(before: &Objects, after: &Objects) -> bool {
     before.iter().any(|(id, object)| {
         let Some(other) = after.get(id) else { return false };
         let changed = differences(object, other);
-        let job = id[0] == "Job" && !changed.is_empty();
-        job || changed.iter().any(|line| fixed.iter().any(|path| line.starts_with(path)))
+        // A set's own claims are volumes of its pods, which plain ones do not have: their controller never updates them.
+        let claims = object["spec"]["volumeClaimTemplates"].as_array().is_some_and(|claims| !claims.is_empty());
+        let whole = (id[0] == "Job" || claims) && !changed.is_empty();
+        whole || changed.iter().any(|line| fixed.iter().any(|path| line.starts_with(path)))
     })
 }
 
