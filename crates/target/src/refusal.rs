@@ -55,7 +55,8 @@ mod tests {
         let id = ObjectId { gvk: Gvk::new("v1", "ConfigMap"), namespace: "shop".to_owned(), name: "web".to_owned() };
         let status = Status::failure("namespaces \"shop\" not found", "NotFound").with_code(404);
         let refusal = Refusal::new(&id, &kube::Error::Api(Box::new(status)));
-        let sentence = "ConfigMap/shop/web: namespaces \"shop\" not found; make that namespace, or have the extension bring it";
+        let sentence =
+            "ConfigMap/shop/web: namespaces \"shop\" not found; make that namespace, or have the extension bring it";
         assert_eq!(refusal.to_string(), sentence);
     }
 }
