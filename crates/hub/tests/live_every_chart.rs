@@ -1,0 +1,426 @@
+//! Every chart of the testbed, installed through the hub and by Helm on two clusters alike: the same objects, field by field,
+//! after the install, an upgrade and a rollback; and nothing left after the uninstall but what is kept.
+//!
+//! `FITOUT_CHART=NAME` takes one chart, `FITOUT_FULL=1` all of them.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod every;
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use every::another_value::another_value;
+use every::objects::{Places, Written, compare, read, written};
+use every::plain_pods::make_pods_plain;
+use fitout_testkit::{AuditLog, Cluster, Spec, pods_cannot_run, sample, skip, until};
+use serde_json::{Value, json};
+use world::{INSTANCES, World, apply, condition, object};
+
+/// For a change of one chart: images are there, but nodes take their time.
+const CHANGE: Duration = Duration::from_mins(3);
+
+/// For controllers to have written what they write.
+const SETTLED: Duration = Duration::from_secs(20);
+
+/// What is not compared once webhooks that nobody serves have been taken out of the way, on both sides by another hand.
+const OUT_OF_THE_WAY: [(&str, &str); 2] = [
+    ("ValidatingWebhookConfiguration", "/webhooks/*/failurePolicy"),
+    ("MutatingWebhookConfiguration", "/webhooks/*/failurePolicy"),
+];
+
+/// Two clusters, the hub of one of them, and Helm for the other.
+struct Pair {
+    world: World,
+    theirs: Cluster,
+}
+
+/// What Helm does not install either: its record is too large for a Secret, say.
+#[derive(Debug, thiserror::Error)]
+#[error("{ours}; Helm: {theirs}")]
+struct Refused {
+    ours: String,
+    theirs: String,
+}
+
+/// A chart, and how far it has come.
+struct Trial<'a> {
+    pair: &'a Pair,
+    name: &'a str,
+    chart: &'a Path,
+    times: Vec<String>,
+}
+
+#[test]
+fn every_chart_installs_as_helm_installs_it() -> Result<()> {
+    if let Some(reason) = pods_cannot_run() {
+        skip(&reason);
+        return Ok(());
+    }
+    let world = World::start_with(true)?;
+    let charts = chosen(&world)?;
+    for (name, chart) in &charts {
+        offer(&world.catalog, name, chart)?;
+    }
+    world.offer()?;
+    let pair = Pair { world, theirs: Cluster::start(Spec { node: true, ..Spec::default() })? };
+    make_pods_plain(&pair.world.target)?;
+    make_pods_plain(&pair.theirs)?;
+    let mut wrong = String::new();
+    for (name, chart) in &charts {
+        let mut trial = Trial { pair: &pair, name, chart, times: vec![] };
+        let result = trial.run();
+        let times = trial.times.join(", ");
+        match result {
+            Ok(()) => println!("ok {name}: {times}"),
+            Err(error) if error.is::<Refused>() => {
+                println!("refused by both {name}: {times}; {error:#}");
+                trial.give_up()?;
+            }
+            Err(error) => {
+                println!("WRONG {name}: {times}; {error:#}");
+                writeln!(wrong, "{name}: {error:#}")?;
+                trial.give_up()?;
+            }
+        }
+    }
+    ensure!(wrong.is_empty(), "{wrong}");
+    Ok(())
+}
+
+/// The charts that Helm renders, or some of them.
+fn chosen(world: &World) -> Result<Vec<(String, PathBuf)>> {
+    let all = world.target.bed().programs().charts()?;
+    if let Some(name) = std::env::var_os("FITOUT_CHART") {
+        let names: Vec<String> = name.to_string_lossy().split(',').map(str::to_owned).collect();
+        let one = |name: String| Ok((name.clone(), all.get(&name).context("no such chart")?.clone()));
+        return names.into_iter().map(one).collect();
+    }
+    let helm = world.target.helm();
+    let renders = |(name, chart): &(String, PathBuf)| {
+        let chart = chart.to_string_lossy();
+        helm.run(&["template", name, &chart, "--namespace", name, "--kube-version=1.36.3"]).is_ok()
+    };
+    let mut taken: Vec<(String, PathBuf)> = sample(all.into_iter().collect(), 6).into_iter().filter(renders).collect();
+    if !fitout_testkit::full() {
+        taken.truncate(3);
+    }
+    ensure!(!taken.is_empty(), "Helm renders none of them");
+    Ok(taken)
+}
+
+/// Makes an extension of a chart.
+fn offer(catalog: &Path, name: &str, chart: &Path) -> Result<()> {
+    let folder = catalog.join(name).join("1.0.0");
+    copy(chart, &folder.join("chart"))?;
+    let definition = json!({
+        "apiVersion": "fitout.dev/v1alpha1", "kind": "ExtensionDefinition", "metadata": { "name": name },
+        "spec": { "extension": name, "version": "1.0.0", "helm": { "chart": "chart" } },
+    });
+    Ok(fs::write(folder.join("definition.yaml"), definition.to_string())?)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if fs::metadata(entry.path())?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::write(target, fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}
+
+impl Trial<'_> {
+    fn run(&mut self) -> Result<()> {
+        let log = self.pair.world.target.audit().from_now()?;
+        let their_log = self.pair.theirs.audit().from_now()?;
+        let values = another_value(self.chart, self.name).context("look for another value")?;
+        let mut seen = BTreeMap::new();
+        self.make_namespaces()?;
+
+        self.timed("install", |trial| trial.both(&["install", "--create-namespace"], 1, &json!({})))?;
+        self.timed("same objects", |trial| trial.same(&mut seen, &[]))?;
+        self.disarm()?;
+        if let Some(values) = &values {
+            self.timed("upgrade", |trial| {
+                trial.both(&["upgrade", "--force-conflicts"], 2, &json!({ "values": values }))
+            })?;
+            self.timed("same objects", |trial| trial.same(&mut seen, &OUT_OF_THE_WAY))?;
+            self.disarm()?;
+            let back = json!({ "values": values, "rollbackTo": 1 });
+            self.timed("rollback", |trial| trial.both(&["rollback", "--force-conflicts"], 3, &back))?;
+            self.timed("same objects", |trial| trial.same(&mut seen, &OUT_OF_THE_WAY))?;
+            self.disarm()?;
+            self.times.push(format!("with {values}"));
+        } else {
+            self.times.push("no value makes a difference".to_owned());
+        }
+        self.timed("uninstall", Self::uninstall)?;
+        self.nothing_is_left(&seen.into_values().collect::<Vec<_>>())?;
+        self.no_write_failed(&log, &their_log)
+    }
+
+    /// Some charts write to a namespace that they expect to be there: `istio-system`.
+    fn make_namespaces(&self) -> Result<()> {
+        let (chart, namespace) = (self.chart.to_string_lossy(), format!("--namespace={}", self.name));
+        let rendered =
+            self.pair.theirs.helm().run(&["template", self.name, &chart, &namespace, "--kube-version=1.36.3"])?;
+        let objects = read(&rendered)?;
+        let brought =
+            |name: &&str| objects.iter().any(|one| one["kind"] == "Namespace" && one["metadata"]["name"] == **name);
+        let named = objects.iter().filter_map(|object| object["metadata"]["namespace"].as_str());
+        let named: BTreeSet<&str> = named.filter(|name| *name != self.name && !brought(name)).collect();
+        for name in named {
+            let path = format!("/api/v1/namespaces/{name}");
+            for cluster in [&*self.pair.world.target, &self.pair.theirs] {
+                if cluster.client().find(&path)?.is_none() {
+                    cluster.client().create("/api/v1/namespaces", &json!({ "metadata": { "name": name } }))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn timed<T>(&mut self, what: &str, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
+        let began = Instant::now();
+        let done = work(self).with_context(|| what.to_owned());
+        self.times.push(format!("{what} {:.1} s", began.elapsed().as_secs_f32()));
+        done
+    }
+
+    /// The same change by Helm and through the hub, side by side.
+    fn both(&self, words: &[&str], revision: u32, spec: &Value) -> Result<()> {
+        std::thread::scope(|scope| {
+            let theirs = scope.spawn(|| self.helm(words, spec));
+            let ours = self.want(spec).and_then(|()| self.ready(revision));
+            let theirs = theirs.join().map_err(|_| anyhow!("Helm's thread ended"))?;
+            match (ours, theirs) {
+                (Ok(()), Ok(())) => Ok(()),
+                (Ok(()), Err(theirs)) => bail!("Helm alone fails: {theirs:#}"),
+                (Err(ours), Ok(())) => bail!("the hub alone fails: {ours:#}"),
+                (Err(ours), Err(theirs)) if revision == 1 => {
+                    bail!(Refused { ours: format!("{ours:#}"), theirs: format!("{theirs:#}") })
+                }
+                (Err(ours), Err(theirs)) => bail!("both fail: {ours:#}; Helm: {theirs:#}"),
+            }
+        })
+    }
+
+    fn helm(&self, words: &[&str], spec: &Value) -> Result<()> {
+        let values = self.pair.theirs.bed().dir().join("values.json");
+        fs::write(&values, spec.get("values").unwrap_or(&json!({})).to_string())?;
+        let (values, chart) = (format!("--values={}", values.display()), self.chart.to_string_lossy());
+        let (verb, flags) = words.split_first().context("a verb")?;
+        let what = if *verb == "rollback" { vec!["1"] } else { vec![&*chart, &values] };
+        let namespace = format!("--namespace={}", self.name);
+        let words = [&[*verb, self.name][..], &what, flags, &[&namespace, "--timeout=150s"]].concat();
+        self.pair.theirs.helm().run(&words).map(drop)
+    }
+
+    fn want(&self, spec: &Value) -> Result<()> {
+        let kinds = OUT_OF_THE_WAY.iter().map(|(kind, pointer)| json!({ "kind": kind, "pointers": [pointer] }));
+        let mut whole = json!({
+            "cluster": "foo", "namespace": self.name, "extension": { "name": self.name, "catalog": "local" },
+            "drift": { "ignore": kinds.collect::<Vec<_>>() },
+        });
+        whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+        let spec = json!({ "spec": whole });
+        apply(&self.pair.world.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", self.name, &spec))
+    }
+
+    fn instance(&self) -> Result<Option<Value>> {
+        self.pair.world.hub.client().find(&format!("{INSTANCES}/{}", self.name))
+    }
+
+    fn ready(&self, revision: u32) -> Result<()> {
+        until(&format!("revision {revision} is ready"), CHANGE, || {
+            let instance = self.instance()?.context("no instance")?;
+            let ready = condition(&instance, "Ready");
+            let seen = instance["status"]["observedGeneration"] == instance["metadata"]["generation"];
+            if seen && ready["status"] == "True" && instance["status"]["revision"] == revision {
+                return Ok(Ok(()));
+            }
+            let status = &instance["status"];
+            let said = anyhow!("{} {} {}", ready["message"], status["step"], status["firstUnhealthy"]);
+            // What is refused for what it is will not be taken later.
+            let refused =
+                ready["message"].as_str().is_some_and(|said| said.ends_with("change the definition or the values"));
+            if refused { Ok(Err(said)) } else { Err(said) }
+        })?
+    }
+
+    /// Every object that the release has, or had before, is the same on both.
+    fn same(&self, seen: &mut BTreeMap<every::objects::Name, Written>, unlike: &[(&str, &str)]) -> Result<()> {
+        for written in self.release()? {
+            let by_chance = seen.get(&written.name).map(|before| before.by_chance.clone()).unwrap_or_default();
+            let entry = seen.entry(written.name.clone()).or_insert(written);
+            entry.by_chance.extend(by_chance);
+        }
+        let release: Vec<Written> = seen.values().cloned().collect();
+        ensure!(!release.is_empty(), "there is nothing to compare");
+        until("both are the same", SETTLED, || {
+            let found = compare(&self.pair.world.target, &self.pair.theirs, &release, unlike)?;
+            if found.is_empty() {
+                Ok(())
+            } else {
+                Err(anyhow!("{} differences: {}", found.len(), found[..found.len().min(12)].join("\n  ")))
+            }
+        })
+    }
+
+    /// What Helm says that the release has, with what two renderings of it do not have in common.
+    fn release(&self) -> Result<Vec<Written>> {
+        let helm = self.pair.theirs.helm();
+        let namespace = format!("--namespace={}", self.name);
+        let mut release = String::new();
+        for part in ["manifest", "hooks"] {
+            write!(release, "{}\n---\n", helm.run(&["get", part, self.name, &namespace])?)?;
+        }
+        let chart = self.chart.to_string_lossy();
+        write!(release, "{}", helm.run(&["show", "crds", &chart])?)?;
+        let values: Value = helm.json(&["get", "values", self.name, &namespace, "--output=json"])?;
+        let file = self.pair.theirs.bed().dir().join("again.json");
+        fs::write(&file, if values.is_null() { "{}".to_owned() } else { values.to_string() })?;
+        let again = [
+            "template",
+            self.name,
+            &*chart,
+            &namespace,
+            &format!("--values={}", file.display()),
+            "--kube-version=1.36.3",
+        ];
+        // Twice, because what is installed may have been looked up.
+        let (once, twice) = (read(&helm.run(&again)?)?, read(&helm.run(&again)?)?);
+        let by_chance: BTreeMap<_, _> =
+            written(&once, &twice, self.name).into_iter().map(|written| (written.name.clone(), written)).collect();
+        let release = read(&release)?;
+        Ok(written(&release, &release, self.name)
+            .into_iter()
+            .map(|written| by_chance.get(&written.name).cloned().unwrap_or(written))
+            .collect())
+    }
+
+    /// Takes webhooks that nobody serves out of the way of everybody else.
+    fn disarm(&self) -> Result<()> {
+        for cluster in [&*self.pair.world.target, &self.pair.theirs] {
+            for kind in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
+                let path = format!("/apis/admissionregistration.k8s.io/v1/{kind}");
+                let found = cluster.client().get(&path)?["items"].as_array().cloned().unwrap_or_default();
+                for configuration in found {
+                    let webhooks = configuration["webhooks"].as_array().cloned().unwrap_or_default();
+                    let armed = webhooks.iter().enumerate().filter(|(_, webhook)| webhook["failurePolicy"] == "Fail");
+                    let replace = |(index, _)| json!({ "op": "replace", "path": format!("/webhooks/{index}/failurePolicy"), "value": "Ignore" });
+                    let patch: Vec<Value> = armed.map(replace).collect();
+                    if !patch.is_empty() {
+                        let name = configuration["metadata"]["name"].as_str().unwrap_or_default();
+                        let patch = format!("--patch={}", Value::Array(patch));
+                        cluster.kubectl().run(&[
+                            "patch",
+                            kind,
+                            name,
+                            "--type=json",
+                            "--field-manager=disarm",
+                            &patch,
+                        ])?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn uninstall(&self) -> Result<()> {
+        std::thread::scope(|scope| {
+            let namespace = format!("--namespace={}", self.name);
+            let theirs = scope
+                .spawn(move || self.pair.theirs.helm().run(&["uninstall", self.name, &namespace, "--timeout=150s"]));
+            self.pair.world.hub.client().delete(&format!("{INSTANCES}/{}", self.name))?;
+            until("the instance is gone", CHANGE, || match self.instance()? {
+                None => Ok(()),
+                Some(instance) => {
+                    Err(anyhow!("{} {}", condition(&instance, "Ready")["message"], instance["status"]["step"]))
+                }
+            })?;
+            theirs.join().map_err(|_| anyhow!("Helm's thread ended"))?.context("Helm").map(drop)
+        })
+    }
+
+    /// Nothing but definitions of custom resources and what says that it is to stay. Both are then taken away, for the next
+    /// chart to find clusters as they were.
+    fn nothing_is_left(&mut self, release: &[Written]) -> Result<()> {
+        let mut places = Places::of(&self.pair.world.target);
+        let mut kept = Vec::new();
+        let mut left = Vec::new();
+        for written in release {
+            if places.find(&written.name)?.is_none() {
+                continue;
+            }
+            let may = written.keep || written.name.kind == "CustomResourceDefinition";
+            if may { &mut kept } else { &mut left }.push(written.name.to_string());
+        }
+        if !kept.is_empty() {
+            let definitions = kept.iter().filter(|name| name.starts_with("CustomResourceDefinition/")).count();
+            let others: Vec<&String> =
+                kept.iter().filter(|name| !name.starts_with("CustomResourceDefinition/")).collect();
+            self.times.push(format!("kept: {definitions} definitions {others:?}"));
+        }
+        self.clear(release)?;
+        ensure!(left.is_empty(), "left behind: {left:?}");
+        Ok(())
+    }
+
+    fn clear(&self, release: &[Written]) -> Result<()> {
+        for cluster in [&*self.pair.world.target, &self.pair.theirs] {
+            let mut places = Places::of(cluster);
+            for written in release {
+                if let Some(path) = places.path(&written.name)? {
+                    // Whatever comes of it: most are gone.
+                    let _ = cluster.client().delete(&path);
+                }
+            }
+            let _ = cluster.client().delete(&format!("/api/v1/namespaces/{}", self.name));
+            for written in release.iter().filter(|written| written.name.kind == "CustomResourceDefinition") {
+                until(&format!("{} is gone", written.name), CHANGE, || match places.find(&written.name)? {
+                    None => Ok(()),
+                    Some(found) => Err(anyhow!("{}", found["status"]["conditions"])),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where Helm's writes all go through, so do the hub's.
+    fn no_write_failed(&self, ours: &AuditLog, theirs: &AuditLog) -> Result<()> {
+        // What this test itself asks does not count.
+        let own = |agent: &str| ["kubectl", "kubebox", "ureq"].iter().any(|program| agent.contains(program));
+        let failed = |log: &AuditLog| {
+            let calls = log.calls()?.by("kubernetes-admin").writes().failed();
+            anyhow::Ok(calls.only(|call| !own(&call.user_agent)))
+        };
+        let (ours, theirs) = (failed(ours)?, failed(theirs)?);
+        ensure!(ours.as_slice().is_empty() || !theirs.as_slice().is_empty(), "writes failed:\n{ours}");
+        Ok(())
+    }
+
+    /// After a failure: both clusters as they were, as well as can be.
+    fn give_up(&self) -> Result<()> {
+        let release = self.release().unwrap_or_default();
+        self.disarm()?;
+        if let Err(error) = self.uninstall() {
+            println!("  {}: {error:#}", self.name);
+        }
+        if let Err(error) = self.clear(&release) {
+            println!("  {}: {error:#}", self.name);
+        }
+        Ok(())
+    }
+}
