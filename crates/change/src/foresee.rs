@@ -131,7 +131,7 @@ fn touch(effect: &Effect, artifact: Option<&Artifact>, objects: &mut BTreeMap<Ob
         }
         Effect::Run(hook) => {
             let hook = artifact.and_then(|artifact| artifact.hooks.get(*hook));
-            objects.extend(hook.map(|hook| (hook.id.clone(), Seen::fresh(State::Changed))));
+            objects.extend(hook.map(|hook| (hook.id.clone(), Seen::fresh(State::Applied(hook.digest.clone())))));
         }
         Effect::Delete(id) => {
             if let Some(seen) = objects.get_mut(id) {

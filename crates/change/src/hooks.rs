@@ -36,6 +36,7 @@ pub(crate) fn next(
             Some(RunPhase::Running) => match seen(&hook.id, observed) {
                 None => return Some(Next::Do(vec![Effect::Run(*index)])),
                 Some(found) if found.state == State::Terminating => return Some(waited(&hook.id)),
+                Some(found) if is_older(hook, found) => return Some(Next::Do(vec![Effect::Run(*index)])),
                 Some(found) if !hook.runs() || found.progress == Progress::Healthy => return said(RunPhase::Succeeded),
                 Some(found) if found.progress == Progress::Failed => return said(RunPhase::Failed),
                 Some(_) => return Some(waited(&hook.id)),
@@ -49,6 +50,13 @@ pub(crate) fn next(
         }
     }
     swept(due.iter().rev().map(|(_, hook)| *hook), observed)
+}
+
+/// Whether what is there may be of an earlier run: what is not deleted before is applied over, as Helm has it. To do so
+/// again after a crash changes nothing.
+fn is_older(hook: &PlannedHook, found: &Seen) -> bool {
+    let stayed = !hook.goes(&HookDeletePolicy::BeforeCreation);
+    stayed && !matches!(&found.state, State::Applied(digest) if *digest == hook.digest)
 }
 
 /// What a hook that failed leaves behind goes as its policies say, and so do those before it.

@@ -57,8 +57,13 @@ fn artifact(version: &str, ids: &[ObjectId]) -> Artifact {
         rolls_back_to: None,
         objects: ids.iter().map(planned).collect(),
         crds: crds.iter().map(planned).collect(),
-        hooks: hooks(),
+        hooks: hooks().into_iter().map(|hook| of_version(version, hook)).collect(),
     }
+}
+
+/// What a hook holds differs from version to version.
+fn of_version(version: &str, hook: PlannedHook) -> PlannedHook {
+    PlannedHook { digest: Digest::of(format!("{version} {}", hook.id)), ..hook }
 }
 
 fn hooks() -> Vec<PlannedHook> {
@@ -70,6 +75,7 @@ fn hooks() -> Vec<PlannedHook> {
         events: events.to_vec(),
         weight,
         policies: policies.to_vec(),
+        digest: Digest::of(""),
     };
     vec![
         hook("migrate", "Job", &[PreInstall, PreUpgrade, PreRollback], 0, &[]),
@@ -85,6 +91,7 @@ fn hooks() -> Vec<PlannedHook> {
         hook("drain", "Job", &[PreDelete], 0, &[HookDeletePolicy::Succeeded]),
         hook("sweep", "Job", &[PostDelete], 0, &[]),
         hook("try", "Pod", &[HookEvent::Test], 0, &[]),
+        hook("stays", "ConfigMap", &[PreInstall, PreUpgrade], 3, &[HookDeletePolicy::Failed]),
     ]
 }
 
@@ -166,15 +173,19 @@ impl World {
             }
             Effect::Run(hook) => {
                 let last = revisions.last().unwrap();
-                let id = &wanted.artifact.as_ref().unwrap().hooks[*hook].id;
+                let PlannedHook { id, digest, .. } = &wanted.artifact.as_ref().unwrap().hooks[*hook];
                 assert!(last.hooks.contains(id), "{id} was run before it was on record");
                 let run = &self.observed.runs[hook];
                 let key = (last.number, *hook, run.event.to_string());
-                assert!(!self.succeeded.contains(&key), "{id} ran twice for {}", run.event);
+                let state = State::Applied(digest.clone());
+                self.content.insert(id.clone(), digest.clone());
                 // What is there already goes on.
-                if !self.observed.objects.contains_key(id) {
-                    self.content.insert(id.clone(), Digest::of(id.to_string()));
-                    self.observed.objects.insert(id.clone(), Seen::fresh(State::Changed));
+                match self.observed.objects.get_mut(id) {
+                    Some(seen) => seen.state = state,
+                    None => {
+                        assert!(!self.succeeded.contains(&key), "{id} ran twice for {}", run.event);
+                        self.observed.objects.insert(id.clone(), Seen::fresh(state));
+                    }
                 }
             }
             Effect::RemoveRecord(number) => drop(self.observed.records.remove(number)),
@@ -379,10 +390,10 @@ fn hooks_run_around_the_objects_in_the_order_of_their_weights() {
         world.run(&wanted, None);
         story(&world.done).join(" ")
     });
-    assert_eq!(stories.next().unwrap(), "definitions account migrate objects tell -tell");
+    assert_eq!(stories.next().unwrap(), "definitions account migrate stays objects tell -tell");
     assert_eq!(
         stories.next().unwrap(),
-        "definitions -account account -migrate migrate both -both objects -old both tell -tell -both"
+        "definitions -account account -migrate migrate both stays -both objects -old both tell -tell -both"
     );
     assert_eq!(stories.next().unwrap(), "-migrate migrate objects -new tell -tell");
     let last = stories.next().unwrap();
@@ -390,6 +401,18 @@ fn hooks_run_around_the_objects_in_the_order_of_their_weights() {
     for hook in ["-account", "-migrate", "-sweep"] {
         assert!(last.find(" sweep ").unwrap() < last.find(hook).unwrap(), "{hook} of {last}");
     }
+}
+
+#[test]
+fn a_hook_that_is_not_deleted_before_it_runs_again_is_applied_over() {
+    let mut world = World::default();
+    let stays = id("v1", "ConfigMap", "stays");
+    for artifact in [first(), second()] {
+        let expected = artifact.hooks.iter().find(|hook| hook.id == stays).unwrap().digest.clone();
+        world.run(&wanted(Some(artifact)), None);
+        assert_eq!(world.content[&stays], expected);
+    }
+    assert!(!world.done.contains(&Effect::Delete(stays)));
 }
 
 #[test]
@@ -409,7 +432,7 @@ fn a_hook_that_fails_is_told_and_only_that_one_runs_again() {
     assert_eq!(story(&world.done), ["definitions", "account", "migrate"]);
     world.done.clear();
     world.run(&wanted(Some(first())), None);
-    assert_eq!(story(&world.done), ["-migrate", "migrate", "objects", "tell", "-tell"]);
+    assert_eq!(story(&world.done), ["-migrate", "migrate", "stays", "objects", "tell", "-tell"]);
     assert_eq!(world.observed.records, [(1, RecordStatus::Deployed)].into());
 }
 

@@ -56,6 +56,8 @@ pub struct PlannedHook {
     pub weight: i64,
     /// When the object is deleted.
     pub policies: Vec<HookDeletePolicy>,
+    /// Of what is applied.
+    pub digest: Digest,
 }
 
 impl PlannedHook {

@@ -71,6 +71,7 @@ impl Content {
                 events: kept.hook.events.clone(),
                 weight: kept.hook.weight,
                 policies: kept.hook.delete_policies.clone(),
+                digest: Digest::of_value(&kept.object),
             })
         };
         Artifact {
