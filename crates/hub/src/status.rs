@@ -129,15 +129,17 @@ fn status(
 ) -> ExtensionInstanceStatus {
     let deployed = session.recorded.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed));
     let ids = session.inventory();
-    let unhealthy = ids.iter().find_map(|id| match target.sightings().get(id).map(|sighting| sighting.health) {
-        Some(Health::Current) => None,
-        Some(health) => {
+    // What is there and not well comes before what is not there yet: that waits for it.
+    let ill = ids.iter().find_map(|id| match target.sightings().get(id).map(|sighting| sighting.health)? {
+        Health::Current => None,
+        health => {
             let cause = session.cause.lock().unwrap_or_else(PoisonError::into_inner);
             let why = cause.as_ref().filter(|cause| cause.object == *id).and_then(|cause| cause.sentence.clone());
             Some((id, why.or_else(|| Some(health.cause()?.message.clone())).unwrap_or_default()))
         }
-        None => Some((id, "it is not there".to_owned())),
     });
+    let missing = || ids.iter().find(|id| target.sightings().get(id).is_none());
+    let unhealthy = ill.or_else(|| missing().map(|id| (id, "it is not there".to_owned())));
     let ready =
         ids.iter().filter(|id| target.sightings().get(id).is_some_and(|sighting| sighting.health == Health::Current));
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
