@@ -27,7 +27,7 @@ use tracing::Instrument;
 
 use crate::measures::{Counted, RUNNING, WAITING};
 use crate::progress::Progress;
-use crate::trouble::{Outdated, Retry, Trouble};
+use crate::trouble::{Outdated, Patience, Retry, Trouble};
 use crate::{Hub, SYSTEM, report, status};
 
 /// How often the status of an instance is written while it is being worked on.
@@ -55,8 +55,8 @@ pub(crate) struct Session {
     hearing: Hearing,
     /// When the release was first installed.
     pub(crate) first_deployed: Option<OffsetDateTime>,
-    /// What has failed is tried again.
-    retry: bool,
+    /// When a hook that has failed is tried again.
+    patience: Patience,
     pub(crate) versions: BTreeMap<u32, String>,
     /// When each revision was begun.
     pub(crate) times: BTreeMap<u32, Time>,
@@ -274,7 +274,7 @@ impl Session {
             record_versions: Mutex::new(record_versions),
             hearing,
             first_deployed,
-            retry: false,
+            patience: Patience::default(),
             fixed: BTreeSet::new(),
             hook_cause: Mutex::default(),
             cause: Mutex::default(),
@@ -316,7 +316,8 @@ impl Session {
             self.namespaces.clear();
             let pause = match trouble {
                 Some(trouble) => {
-                    let pause = retry.pause();
+                    let left = self.patience.left().filter(|left| !left.is_zero());
+                    let pause = left.unwrap_or_else(|| retry.pause());
                     let why = &trouble.sentence;
                     self.progress.span().in_scope(|| tracing::warn!(why, "trying again in {pause:?}"));
                     if trouble.unsure {
@@ -393,7 +394,9 @@ impl Session {
                         self.carry_out(effects, instance, prepared.as_ref().ok()).instrument(span).await
                     }
                     Next::Failed { object, event } => {
-                        self.retry = instance.spec.on_failure == FailurePolicy::Retry;
+                        if instance.spec.on_failure == FailurePolicy::Retry {
+                            self.patience.fail(Instant::now());
+                        }
                         let cause = self.hook_cause.lock().unwrap_or_else(PoisonError::into_inner).clone();
                         Some(Trouble {
                             sentence: failed_hook(object, event, cause.as_deref()),
@@ -566,7 +569,7 @@ impl Session {
             present,
             suspended: instance.spec.suspend || self.held_back(prepared),
             artifact: prepared.map(|prepared| prepared.artifact.clone()),
-            retry: self.retry,
+            retry: self.patience.left() == Some(Duration::ZERO),
             takeover: instance.spec.takeover.as_ref().map(|takeover| fitout_change::Takeover {
                 revision: takeover.revision,
                 keep: takeover.choice == Choice::Adopt,
@@ -670,12 +673,12 @@ impl Session {
             self.times.insert(*number, report::now());
             self.inputs.extend(prepared.inputs.as_ref().map(|inputs| (*number, inputs.to_string())));
         }
-        if let Effect::Apply(id) = effect {
-            self.fixed.remove(id);
-        }
-        // Another attempt was begun: should that fail too, it is not tried again at once.
-        if matches!(effect, Effect::WriteRun { run, .. } if run.phase == RunPhase::Running) {
-            self.retry = false;
+        match effect {
+            Effect::WriteRun { run, .. } if run.phase == RunPhase::Running => self.patience.begin(),
+            Effect::WriteRun { run, .. } if run.phase == RunPhase::Succeeded => self.patience = Patience::default(),
+            Effect::WriteRevision { .. } => self.patience = Patience::default(),
+            Effect::Apply(id) => drop(self.fixed.remove(id)),
+            _ => {}
         }
         let artifact = prepared.map(|prepared| &prepared.artifact);
         fitout_change::note(effect, artifact, &mut self.recorded, &mut self.records, &mut self.runs);

@@ -1,7 +1,7 @@
 //! When something goes wrong: what is known then, and when it is tried again.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fitout_target::Refusal;
 
@@ -60,6 +60,32 @@ impl Retry {
     }
 }
 
+/// When a hook that has failed is tried again. Word of anything else, our own writes among it, makes that no sooner: every
+/// attempt does something.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    retry: Retry,
+    due: Option<Instant>,
+}
+
+impl Patience {
+    /// Takes note that it has failed, however often that is said of one attempt.
+    pub(crate) fn fail(&mut self, now: Instant) {
+        let retry = &mut self.retry;
+        self.due.get_or_insert_with(|| now + retry.pause());
+    }
+
+    /// Takes note that another attempt was begun: should that fail too, the pause is longer.
+    pub(crate) fn begin(&mut self) {
+        self.due = None;
+    }
+
+    /// How long until the next attempt; none where nothing has failed.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.due.map(|due| due.saturating_duration_since(Instant::now()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use kube::core::Status;
@@ -80,6 +106,23 @@ mod tests {
         for (error, unsure) in rows {
             assert_eq!(Trouble::of(&error).unsure, unsure, "{error:#}");
         }
+    }
+
+    #[test]
+    fn a_failure_that_is_told_twice_is_one_and_the_next_one_waits_longer() {
+        let mut patience = Patience::default();
+        assert_eq!(patience.left(), None);
+        let now = Instant::now();
+        patience.fail(now);
+        let due = patience.due;
+        patience.fail(now + FIRST);
+        assert!(patience.due == due && due >= Some(now + FIRST * 3 / 4), "{patience:?}");
+        patience.begin();
+        assert_eq!(patience.left(), None);
+        patience.fail(now);
+        assert!(patience.due >= Some(now + FIRST * 2 * 3 / 4), "{patience:?}");
+        patience.due = Some(now);
+        assert_eq!(patience.left(), Some(Duration::ZERO));
     }
 
     #[test]
