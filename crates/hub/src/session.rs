@@ -528,7 +528,7 @@ impl Session {
         }
         // What is in a namespace that is not there need not be looked for.
         let there = |id: &&ObjectId| self.namespaces.get(&id.namespace) != Some(&false);
-        let applied = |id| (id, prepared.and_then(|prepared| prepared.object(id)));
+        let applied = |id| (id, prepared.and_then(|prepared| prepared.object(id).or_else(|| prepared.hook(id))));
         let objects: Vec<_> = self.unlooked.iter().filter(there).map(applied).collect();
         self.target.look(&objects).await?;
         self.unlooked.clear();

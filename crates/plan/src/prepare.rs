@@ -244,6 +244,11 @@ impl Prepared {
         let crd = || self.content.crds.iter().find(|crd| ObjectId::of(crd).as_ref() == Some(id));
         self.places.get(id).map(|place| &self.content.objects[*place]).or_else(crd)
     }
+
+    /// What is applied as the object of this hook.
+    pub fn hook(&self, id: &ObjectId) -> Option<&Value> {
+        self.content.hooks.iter().map(|kept| &kept.object).find(|object| ObjectId::of(object).as_ref() == Some(id))
+    }
 }
 
 /// What was kept of an earlier revision, to be applied again.
