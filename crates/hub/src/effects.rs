@@ -9,15 +9,85 @@ use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPha
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Ignored, Prepared, Unprepared, adopted};
 use fitout_release::{Release, Stamp, fitting_secret};
+use fitout_target::Refusal;
+use futures::future::join_all;
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, ResourceExt};
 use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
+use crate::report;
 use crate::session::{Adopted, Session, ensure_known, owner};
-use crate::trouble::Outdated;
+use crate::trouble::{Outdated, Patience, Trouble};
 
 impl Session {
+    /// Carries out all effects side by side. The first failure is the one that is told; the others are tried again too.
+    pub(crate) async fn carry_out(
+        &mut self,
+        effects: &[Effect],
+        instance: &ExtensionInstance,
+        prepared: Option<&Arc<Prepared>>,
+    ) -> Option<Trouble> {
+        let done = join_all(effects.iter().map(|effect| self.perform(effect, instance, prepared))).await;
+        let mut failure: Option<Trouble> = None;
+        for (effect, result) in effects.iter().zip(done) {
+            match result {
+                Ok(Some(adopted)) => self.note_adopted(adopted),
+                Ok(None) => self.note(effect, prepared),
+                Err(error) => {
+                    let trouble = Trouble::of(&error);
+                    if self.is_fixed(effect, &error, instance) {
+                        continue;
+                    }
+                    let unsure = trouble.unsure || failure.as_ref().is_some_and(|first| first.unsure);
+                    failure = Some(Trouble { unsure, ..failure.unwrap_or(trouble) });
+                }
+            }
+        }
+        failure
+    }
+
+    /// Whether an object was refused that may be made anew: then that comes next.
+    fn is_fixed(&mut self, effect: &Effect, error: &anyhow::Error, instance: &ExtensionInstance) -> bool {
+        let refused = error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.invalid);
+        let Effect::Apply(id) = effect else { return false };
+        let named = [format!("{}/{}", id.gvk.kind, id.name), id.to_string()];
+        let allowed = instance.spec.recreate.iter().any(|allowed| named.contains(allowed));
+        refused && allowed && self.fixed.insert(id.clone())
+    }
+
+    /// What is known once a revision that another hand made is on record.
+    fn note_adopted(&mut self, adopted: Adopted) {
+        let Adopted { revision, version, inputs } = adopted;
+        self.foreign = None;
+        self.versions.insert(revision.number, version);
+        self.times.insert(revision.number, report::now());
+        self.inputs.extend(inputs.map(|inputs| (revision.number, inputs.to_string())));
+        // What the objects hold is to be compared with what another hand made of them.
+        self.unlooked.extend(revision.inventory.iter().cloned());
+        self.recorded.revisions.push(revision);
+        self.prepared = None;
+        self.runs.clear();
+    }
+
+    /// What is known once an effect has been carried out.
+    pub(crate) fn note(&mut self, effect: &Effect, prepared: Option<&Arc<Prepared>>) {
+        if let (Effect::WriteRevision { number, .. }, Some(prepared)) = (effect, prepared) {
+            self.versions.insert(*number, prepared.version.clone());
+            self.times.insert(*number, report::now());
+            self.inputs.extend(prepared.inputs.as_ref().map(|inputs| (*number, inputs.to_string())));
+        }
+        match effect {
+            Effect::WriteRun { run, .. } if run.phase == RunPhase::Running => self.patience.begin(),
+            Effect::WriteRun { run, .. } if run.phase == RunPhase::Succeeded => self.patience = Patience::default(),
+            Effect::WriteRevision { .. } => self.patience = Patience::default(),
+            Effect::Apply(id) => drop(self.fixed.remove(id)),
+            _ => {}
+        }
+        let artifact = prepared.map(|prepared| &prepared.artifact);
+        fitout_change::note(effect, artifact, &mut self.recorded, &mut self.records, &mut self.runs);
+    }
+
     /// Carries out one effect. Doing it again does no harm.
     pub(crate) async fn perform(
         &self,

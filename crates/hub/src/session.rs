@@ -10,14 +10,12 @@ use fitout_api::{
     Choice, ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, FailurePolicy, ObjectName, Scope,
 };
 use fitout_change::{
-    Action, Effect, Next, Observed, Outcome, RecordStatus, Recorded, Revision, Run, RunPhase, Seen, Wanted,
-    failed_hook, next, record, running,
+    Action, Effect, Next, Outcome, RecordStatus, Recorded, Revision, Run, Wanted, failed_hook, record, running,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Ignore, Prepared, Unprepared};
 use fitout_release::Release;
-use fitout_target::{AbortOnDrop, Claim, Contact, Hearing, Interest, Owner, Refusal, Target};
-use futures::future::join_all;
+use fitout_target::{AbortOnDrop, Contact, Hearing, Interest, Owner, Target};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Api, ResourceExt};
 use time::OffsetDateTime;
@@ -28,7 +26,7 @@ use tracing::Instrument;
 use crate::measures::{Counted, RUNNING, WAITING};
 use crate::progress::Progress;
 use crate::trouble::{Outdated, Patience, Retry, Trouble};
-use crate::{Hub, SYSTEM, report, status};
+use crate::{Hub, SYSTEM, status};
 
 /// How often the status of an instance is written while it is being worked on.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
@@ -52,20 +50,20 @@ pub(crate) struct Session {
     /// The version of each record, as we read or wrote it.
     pub(crate) record_versions: Mutex<BTreeMap<u32, u64>>,
     /// Tells of whatever anybody writes to the records.
-    hearing: Hearing,
+    pub(crate) hearing: Hearing,
     /// When the release was first installed.
     pub(crate) first_deployed: Option<OffsetDateTime>,
     /// When a hook that has failed is tried again.
-    patience: Patience,
+    pub(crate) patience: Patience,
     pub(crate) versions: BTreeMap<u32, String>,
     /// When each revision was begun.
     pub(crate) times: BTreeMap<u32, Time>,
     /// Every object that matters to it.
-    interest: Interest,
+    pub(crate) interest: Interest,
     /// Those of them that are still to be looked at.
-    unlooked: BTreeSet<ObjectId>,
+    pub(crate) unlooked: BTreeSet<ObjectId>,
     /// What others may take of them, as far as a person says so, when they were looked at.
-    ignore: Vec<Ignore>,
+    pub(crate) ignore: Vec<Ignore>,
     /// Which namespaces are there, as far as that was asked since the session last slept.
     pub(crate) namespaces: BTreeMap<String, bool>,
     reported: Option<Instant>,
@@ -81,7 +79,7 @@ pub(crate) struct Session {
     /// What was rendered from what, as far as that is on record.
     pub(crate) inputs: BTreeMap<u32, String>,
     /// Objects that have to be made anew: the cluster has refused to change them.
-    fixed: BTreeSet<ObjectId>,
+    pub(crate) fixed: BTreeSet<ObjectId>,
     /// Why the hook that failed last did.
     pub(crate) hook_cause: Mutex<Option<String>>,
     /// The object that was found to be unhealthy, why, and when that was asked.
@@ -89,7 +87,7 @@ pub(crate) struct Session {
     /// When the object that is not healthy is asked for again.
     relook: Retry,
     /// The objects that no other watch shows, as long as they are waited for.
-    followed: BTreeMap<ObjectId, AbortOnDrop>,
+    pub(crate) followed: BTreeMap<ObjectId, AbortOnDrop>,
 }
 
 /// What a session found out in one round, for the report.
@@ -459,33 +457,6 @@ impl Session {
         self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
     }
 
-    /// Whether anybody wrote to the release's records since we read or wrote them.
-    fn is_outdated(&self) -> bool {
-        self.hearing.is_news(&self.record_versions.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Before anything is put back that somebody changed: whoever is at work on the release has said so in its records, and
-    /// word of that may come later than word of what was done.
-    async fn other_hand(&self, next: &Next, instance: &ExtensionInstance) -> Option<Trouble> {
-        let deployed = self.recorded.revisions.last().is_some_and(|last| last.outcome.is_some());
-        let Next::Do(effects) = next else { return None };
-        let mends = effects.iter().any(|effect| matches!(effect, Effect::Apply(_) | Effect::Delete(_)));
-        if !deployed || !mends || instance.metadata.deletion_timestamp.is_some() {
-            return None;
-        }
-        let now = self.target.record_versions(instance.spec.release_name(), &instance.spec.namespace).await;
-        let known = self.record_versions.lock().unwrap_or_else(PoisonError::into_inner);
-        match now {
-            Ok(now) if now.iter().eq(known.iter().filter(|(_, version)| **version != u64::MAX)) => None,
-            Ok(_) => Some(Trouble {
-                sentence: "another hand is at work on the release".to_owned(),
-                unsure: true,
-                terminal: false,
-            }),
-            Err(refusal) => Some(Trouble { sentence: refusal.to_string(), unsure: refusal.unsure, terminal: false }),
-        }
-    }
-
     /// Says in the record of the newest revision that it has failed, where it is not tried for ever.
     async fn give_up(&mut self, instance: &ExtensionInstance) {
         let last = self.recorded.revisions.last().filter(|last| last.outcome.is_none());
@@ -514,54 +485,6 @@ impl Session {
         self.recorded.revisions.last().map_or(&[], |last| &last.inventory)
     }
 
-    async fn decide(
-        &mut self,
-        instance: &ExtensionInstance,
-        prepared: &Result<Arc<Prepared>, Unprepared>,
-    ) -> Result<Next> {
-        let wanted = self.wanted(instance, prepared.as_deref().ok());
-        let ids = self.ids(&wanted);
-        self.look(&ids, prepared.as_deref().ok()).await?;
-        let by = release(instance);
-        let named = self.named(&wanted);
-        let claim = |id: &ObjectId| if named.contains(id) { Claim::Named } else { Claim::Marked };
-        let anew = |id: &ObjectId| self.fixed.contains(id);
-        let seen = |id: ObjectId| {
-            let seen = self.target.sightings().seen(&id, &by, claim(&id))?;
-            Some((id.clone(), Seen { anew: anew(&id), ..seen }))
-        };
-        let objects = ids.into_iter().filter_map(seen).collect();
-        Ok(next(&wanted, &self.recorded, &self.observed(objects)))
-    }
-
-    /// What is on the target, of which these are the objects.
-    pub(crate) fn observed(&self, objects: BTreeMap<ObjectId, Seen>) -> Observed {
-        Observed { records: self.records.clone(), foreign: self.foreign, runs: self.runs.clone(), objects }
-    }
-
-    /// The objects that are known by their names alone.
-    pub(crate) fn named(&self, wanted: &Wanted) -> BTreeSet<ObjectId> {
-        let artifact = wanted.artifact.iter();
-        let crds = artifact.clone().flat_map(|artifact| artifact.crds.iter().map(|planned| &planned.id));
-        let hooks = artifact.clone().flat_map(|artifact| artifact.hooks.iter().map(|hook| &hook.id));
-        let recorded = self.recorded.revisions.iter().flat_map(|revision| &revision.hooks);
-        let marked: BTreeSet<&ObjectId> =
-            artifact.flat_map(|artifact| artifact.objects.iter()).map(|of| &of.id).collect();
-        crds.chain(hooks).chain(recorded).filter(|id| !marked.contains(id)).cloned().collect()
-    }
-
-    /// Follows what is waited for and carries no mark.
-    fn follow(&mut self, next: &Next) {
-        let awaited: &[ObjectId] = if let Next::Await(ids) = next { ids } else { &[] };
-        self.followed.retain(|id, _| awaited.contains(id));
-        for id in awaited {
-            let unmarked = self.target.sightings().get(id).is_some_and(|sighting| sighting.owner.is_none());
-            if unmarked && !self.followed.contains_key(id) {
-                self.followed.extend(self.target.follow(id).map(|watch| (id.clone(), watch)));
-            }
-        }
-    }
-
     /// What a person wants of the instance, given what it comes to.
     pub(crate) fn wanted(&self, instance: &ExtensionInstance, prepared: Option<&Prepared>) -> Wanted {
         let present = instance.metadata.deletion_timestamp.is_none();
@@ -582,106 +505,6 @@ impl Session {
     pub(crate) fn held_back(&self, prepared: Option<&Prepared>) -> bool {
         let early = self.recorded.revisions.is_empty() && self.target.facts().nodes.ready == 0;
         early && prepared.is_some_and(|prepared| !prepared.bootstrap)
-    }
-
-    /// Every object that this instance has or wants.
-    pub(crate) fn ids(&self, wanted: &Wanted) -> BTreeSet<ObjectId> {
-        let revisions = self.recorded.revisions.iter();
-        let recorded = revisions.flat_map(|revision| revision.inventory.iter().chain(&revision.hooks).cloned());
-        let planned = wanted.artifact.iter().flat_map(|artifact| {
-            artifact.inventory().into_iter().chain(artifact.hooks.iter().map(|hook| hook.id.clone()))
-        });
-        recorded.chain(planned).collect()
-    }
-
-    /// Looks at each object once; from then on watches tell. What is no longer left to others has to be seen again.
-    async fn look(&mut self, ids: &BTreeSet<ObjectId>, prepared: Option<&Prepared>) -> Result<()> {
-        if let Some(prepared) = prepared.filter(|prepared| prepared.ignore != self.ignore) {
-            self.unlooked.extend(ids.iter().cloned());
-            self.ignore.clone_from(&prepared.ignore);
-        }
-        let kinds: BTreeSet<&Gvk> = ids.iter().map(|id| &id.gvk).collect();
-        self.target.watch(kinds);
-        self.unlooked.extend(self.interest.add(ids).into_iter().cloned());
-        for id in &self.unlooked {
-            if !id.namespace.is_empty() && !self.namespaces.contains_key(&id.namespace) {
-                self.namespaces.insert(id.namespace.clone(), self.target.has_namespace(&id.namespace).await?);
-            }
-        }
-        // What is in a namespace that is not there need not be looked for.
-        let there = |id: &&ObjectId| self.namespaces.get(&id.namespace) != Some(&false);
-        let applied = |id| (id, prepared.and_then(|prepared| Some((prepared.object(id)?, prepared.ignored(id)))));
-        let objects: Vec<_> = self.unlooked.iter().filter(there).map(applied).collect();
-        self.target.look(&objects).await?;
-        self.unlooked.clear();
-        Ok(())
-    }
-
-    /// Carries out all effects side by side. The first failure is the one that is told; the others are tried again too.
-    async fn carry_out(
-        &mut self,
-        effects: &[Effect],
-        instance: &ExtensionInstance,
-        prepared: Option<&Arc<Prepared>>,
-    ) -> Option<Trouble> {
-        let done = join_all(effects.iter().map(|effect| self.perform(effect, instance, prepared))).await;
-        let mut failure: Option<Trouble> = None;
-        for (effect, result) in effects.iter().zip(done) {
-            match result {
-                Ok(Some(adopted)) => self.note_adopted(adopted),
-                Ok(None) => self.note(effect, prepared),
-                Err(error) => {
-                    let trouble = Trouble::of(&error);
-                    if self.is_fixed(effect, &error, instance) {
-                        continue;
-                    }
-                    let unsure = trouble.unsure || failure.as_ref().is_some_and(|first| first.unsure);
-                    failure = Some(Trouble { unsure, ..failure.unwrap_or(trouble) });
-                }
-            }
-        }
-        failure
-    }
-
-    /// Whether an object was refused that may be made anew: then that comes next.
-    fn is_fixed(&mut self, effect: &Effect, error: &anyhow::Error, instance: &ExtensionInstance) -> bool {
-        let refused = error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.invalid);
-        let Effect::Apply(id) = effect else { return false };
-        let named = [format!("{}/{}", id.gvk.kind, id.name), id.to_string()];
-        let allowed = instance.spec.recreate.iter().any(|allowed| named.contains(allowed));
-        refused && allowed && self.fixed.insert(id.clone())
-    }
-
-    /// What is known once a revision that another hand made is on record.
-    fn note_adopted(&mut self, adopted: Adopted) {
-        let Adopted { revision, version, inputs } = adopted;
-        self.foreign = None;
-        self.versions.insert(revision.number, version);
-        self.times.insert(revision.number, report::now());
-        self.inputs.extend(inputs.map(|inputs| (revision.number, inputs.to_string())));
-        // What the objects hold is to be compared with what another hand made of them.
-        self.unlooked.extend(revision.inventory.iter().cloned());
-        self.recorded.revisions.push(revision);
-        self.prepared = None;
-        self.runs.clear();
-    }
-
-    /// What is known once an effect has been carried out.
-    fn note(&mut self, effect: &Effect, prepared: Option<&Arc<Prepared>>) {
-        if let (Effect::WriteRevision { number, .. }, Some(prepared)) = (effect, prepared) {
-            self.versions.insert(*number, prepared.version.clone());
-            self.times.insert(*number, report::now());
-            self.inputs.extend(prepared.inputs.as_ref().map(|inputs| (*number, inputs.to_string())));
-        }
-        match effect {
-            Effect::WriteRun { run, .. } if run.phase == RunPhase::Running => self.patience.begin(),
-            Effect::WriteRun { run, .. } if run.phase == RunPhase::Succeeded => self.patience = Patience::default(),
-            Effect::WriteRevision { .. } => self.patience = Patience::default(),
-            Effect::Apply(id) => drop(self.fixed.remove(id)),
-            _ => {}
-        }
-        let artifact = prepared.map(|prepared| &prepared.artifact);
-        fitout_change::note(effect, artifact, &mut self.recorded, &mut self.records, &mut self.runs);
     }
 }
 

@@ -181,7 +181,7 @@ impl Trial<'_> {
         }
         self.timed("uninstall", Self::uninstall)?;
         self.nothing_is_left(&seen.into_values().collect::<Vec<_>>())?;
-        self.no_write_failed(&log, &their_log)
+        Self::no_write_failed(&log, &their_log)
     }
 
     /// Some charts write to a namespace that they expect to be there: `istio-system`.
@@ -334,17 +334,17 @@ impl Trial<'_> {
                     let webhooks = configuration["webhooks"].as_array().cloned().unwrap_or_default();
                     let armed = webhooks.iter().enumerate().filter(|(_, webhook)| webhook["failurePolicy"] == "Fail");
                     let replace = |(index, _)| json!({ "op": "replace", "path": format!("/webhooks/{index}/failurePolicy"), "value": "Ignore" });
-                    let patch: Vec<Value> = armed.map(replace).collect();
-                    if !patch.is_empty() {
+                    let changes: Vec<Value> = armed.map(replace).collect();
+                    if !changes.is_empty() {
                         let name = configuration["metadata"]["name"].as_str().unwrap_or_default();
-                        let patch = format!("--patch={}", Value::Array(patch));
+                        let changes = format!("--patch={}", Value::Array(changes));
                         cluster.kubectl().run(&[
                             "patch",
                             kind,
                             name,
                             "--type=json",
                             "--field-manager=disarm",
-                            &patch,
+                            &changes,
                         ])?;
                     }
                 }
@@ -414,7 +414,7 @@ impl Trial<'_> {
     }
 
     /// Where Helm's writes all go through, so do the hub's.
-    fn no_write_failed(&self, ours: &AuditLog, theirs: &AuditLog) -> Result<()> {
+    fn no_write_failed(ours: &AuditLog, theirs: &AuditLog) -> Result<()> {
         // What this test itself asks does not count.
         let own = |agent: &str| ["kubectl", "kubebox", "ureq"].iter().any(|program| agent.contains(program));
         let failed = |log: &AuditLog| {

@@ -253,6 +253,11 @@ impl Prepared {
     pub fn ignored(&self, id: &ObjectId) -> Ignored {
         self.object(id).map(|object| Ignored::of(object, &self.content.objects, &self.ignore)).unwrap_or_default()
     }
+
+    /// What is applied as the object of this hook.
+    pub fn hook(&self, id: &ObjectId) -> Option<&Value> {
+        self.content.hooks.iter().map(|kept| &kept.object).find(|object| ObjectId::of(object).as_ref() == Some(id))
+    }
 }
 
 /// What was kept of an earlier revision, to be applied again.

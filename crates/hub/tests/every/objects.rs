@@ -25,14 +25,14 @@ const PASSED_OVER: [(&str, &str, &str); 13] = [
 
 /// Which object: kind with group and version, namespace, name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name {
+pub struct Place {
     pub api_version: String,
     pub kind: String,
     pub namespace: String,
     pub name: String,
 }
 
-impl std::fmt::Display for Name {
+impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}/{}", self.kind, self.namespace, self.name)
     }
@@ -41,7 +41,7 @@ impl std::fmt::Display for Name {
 /// What is known of an object as a chart has it.
 #[derive(Clone, Debug)]
 pub struct Written {
-    pub name: Name,
+    pub name: Place,
     /// The fields that are made by chance, as `differences` names them.
     pub by_chance: BTreeSet<String>,
     /// Says that it is to stay.
@@ -66,7 +66,7 @@ pub fn read(manifest: &str) -> Result<Vec<Value>> {
 
 /// What two renderings have in common, and what chance makes of the rest.
 pub fn written(one: &[Value], other: &[Value], namespace: &str) -> Vec<Written> {
-    let others: BTreeMap<Name, &Value> = other.iter().map(|object| (name(object, namespace), object)).collect();
+    let others: BTreeMap<Place, &Value> = other.iter().map(|object| (name(object, namespace), object)).collect();
     let written = one.iter().map(|object| {
         let name = name(object, namespace);
         let differences = others.get(&name).map(|other| differences(object, other)).unwrap_or_default();
@@ -77,15 +77,15 @@ pub fn written(one: &[Value], other: &[Value], namespace: &str) -> Vec<Written> 
         let keep = object["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep";
         Written { name, by_chance, keep }
     });
-    let all: BTreeMap<Name, Written> = written.map(|written| (written.name.clone(), written)).collect();
+    let all: BTreeMap<Place, Written> = written.map(|written| (written.name.clone(), written)).collect();
     all.into_values().collect()
 }
 
-fn name(object: &Value, namespace: &str) -> Name {
+fn name(object: &Value, namespace: &str) -> Place {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let metadata = &object["metadata"];
     let own = text(&metadata["namespace"]);
-    Name {
+    Place {
         api_version: text(&object["apiVersion"]),
         kind: text(&object["kind"]),
         namespace: if own.is_empty() { namespace.to_owned() } else { own },
@@ -105,7 +105,7 @@ impl<'a> Places<'a> {
     }
 
     /// The path of an object; none where its kind is not served.
-    pub fn path(&mut self, of: &Name) -> Result<Option<String>> {
+    pub fn path(&mut self, of: &Place) -> Result<Option<String>> {
         let root = match of.api_version.split_once('/') {
             None => format!("/api/{}", of.api_version),
             Some(_) => format!("/apis/{}", of.api_version),
@@ -128,7 +128,7 @@ impl<'a> Places<'a> {
     }
 
     /// An object as it is; none where there is none.
-    pub fn find(&mut self, of: &Name) -> Result<Option<Value>> {
+    pub fn find(&mut self, of: &Place) -> Result<Option<Value>> {
         self.path(of)?.map_or(Ok(None), |path| self.client.find(&path))
     }
 }
@@ -182,7 +182,9 @@ fn comparable(object: &Value, unlike: &[(&str, &str)]) -> Value {
 fn take(value: &mut Value, path: &[String]) {
     match (path, value) {
         ([segment, rest @ ..], Value::Array(items)) if segment == "*" => {
-            items.iter_mut().for_each(|item| take(item, rest));
+            for item in items.iter_mut() {
+                take(item, rest);
+            }
         }
         ([last], Value::Object(fields)) => drop(fields.remove(last)),
         ([name, rest @ ..], Value::Object(fields)) => {
