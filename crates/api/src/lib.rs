@@ -18,6 +18,7 @@ pub mod reasons;
 mod revision;
 mod rules;
 mod schema;
+mod values;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
@@ -35,6 +36,7 @@ pub use instance::{
 pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
 pub use plan::{Plan, PlanSpec};
 pub use revision::{Action, ExtensionRevision, ExtensionRevisionSpec, ExtensionRevisionStatus, ObjectName, Outcome};
+pub use values::{Values, ValuesSpec};
 
 /// The API group of all kinds.
 pub const GROUP: &str = "fitout.dev";

@@ -79,6 +79,8 @@ pub(crate) enum Command {
     Reassert(Takeover),
     /// Show what the hub would do for an instance, object by object, and why
     Plan(Plan),
+    /// Show the values an instance is made with, and which layer set each of them
+    Values(ShowValues),
     /// List the instances
     List(List),
     /// Show how an instance is doing
@@ -346,6 +348,18 @@ pub(crate) struct Plan {
 }
 
 #[derive(Args)]
+pub(crate) struct ShowValues {
+    /// The instance
+    pub(crate) instance: String,
+    /// Show which layer set each value: the chart, the definition, a secret or the instance
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Leave out what is only a default
+    #[arg(long)]
+    pub(crate) no_defaults: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct List {
     /// Only those on this cluster
     #[arg(long, short)]
@@ -453,6 +467,7 @@ mod tests {
             &["rollback"],
             &["uninstall"],
             &["plan"],
+            &["values"],
             &["list"],
             &["status"],
             &["history"],

@@ -25,6 +25,7 @@ mod progress;
 mod revisions;
 mod settings;
 mod tables;
+mod values;
 mod verdict;
 mod views;
 
@@ -95,6 +96,7 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
         Command::Adopt(asked) => changes::take_over(&session().await?, &asked, Choice::Adopt).await,
         Command::Reassert(asked) => changes::take_over(&session().await?, &asked, Choice::Reassert).await,
         Command::Plan(plan) => plans::run(&session().await?, &plan).await,
+        Command::Values(asked) => values::run(&session().await?, &asked).await,
         Command::List(list) => views::list(&session().await?, &list).await,
         Command::Status(status) => views::status(&session().await?, &status).await,
         Command::History { instance } => views::history(&session().await?, &instance).await,

@@ -112,6 +112,10 @@ impl Paint {
         self.with("1", text)
     }
 
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
     fn with(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -36,7 +36,7 @@ pub(crate) async fn ask(session: &Session, spec: PlanSpec) -> Result<Option<Answ
 }
 
 /// Whether it is the API server that says so, and not the hub, which names what it speaks of.
-fn unserved(status: &kube::core::Status) -> bool {
+pub(crate) fn unserved(status: &kube::core::Status) -> bool {
     let ours = status.details.as_ref().is_some_and(|details| details.group == "compute.fitout.dev");
     matches!(status.code, 404 | 503) && !ours
 }

@@ -167,7 +167,7 @@ fn recorded(hook: &Rendered) -> Hook {
 }
 
 /// Helm's messages may have lines: a sentence has none.
-fn one_line(message: &str) -> String {
+pub(crate) fn one_line(message: &str) -> String {
     let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
 }

@@ -5,6 +5,7 @@
 
 mod helm;
 mod manifests;
+mod origins;
 mod parameters;
 mod record;
 mod substitute;
@@ -18,6 +19,7 @@ use fitout_release::Hook;
 pub use fitout_sprig::World;
 use serde_json::Value;
 
+pub use origins::{Layer, Origin, origins};
 pub use record::{chart as recorded_chart, made as recorded_made};
 
 /// What came with a definition.

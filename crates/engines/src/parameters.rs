@@ -1,11 +1,11 @@
 //! Parameters: values that a JSON Schema declares and checks.
 
-use fitout_model::{Problem, coalesce, nearest};
+use fitout_model::{Definition, Problem, coalesce, nearest};
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Value, json};
 
-use crate::Input;
 use crate::manifests::problem;
+use crate::{Files, Input};
 
 /// Checked values, with the schema's defaults where nothing was said.
 #[derive(Debug)]
@@ -15,15 +15,10 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Checks the values. Without a schema nothing is declared, so no value is allowed.
+    /// Checks the values.
     pub(crate) fn new(input: &Input) -> Result<Self, Problem> {
-        let schema = match &input.definition.parameters {
-            Some(path) => read_schema(input, path)?,
-            None => json!({ "type": "object", "additionalProperties": false }),
-        };
-        let mut values = json!({});
-        coalesce(&mut values, input.values);
-        fill(&mut values, &schema);
+        let schema = schema(input.definition, input.files)?;
+        let values = filled(&schema, input.values);
         unknown(&values, &schema, "values")?;
         let validator = jsonschema::validator_for(&schema).map_err(|error| {
             let path = input.definition.parameters.clone().unwrap_or_default();
@@ -73,11 +68,23 @@ impl Parameters {
     }
 }
 
-fn read_schema(input: &Input, path: &str) -> Result<Value, Problem> {
-    let content = input.files.beside.get(path).ok_or_else(|| {
+/// What the definition declares. Without a schema nothing is declared, so no value is allowed.
+pub(crate) fn schema(definition: &Definition, files: Files) -> Result<Value, Problem> {
+    let Some(path) = &definition.parameters else {
+        return Ok(json!({ "type": "object", "additionalProperties": false }));
+    };
+    let content = files.beside.get(path).ok_or_else(|| {
         problem("spec.parameters", &format!("there is no file {path}"), "add it beside the definition")
     })?;
     serde_json::from_slice(content).map_err(|error| problem(path, &format!("it is not JSON: {error}"), "mend it"))
+}
+
+/// Values as manifests see them, with the schema's defaults where nothing was said.
+pub(crate) fn filled(schema: &Value, given: &Value) -> Value {
+    let mut values = json!({});
+    coalesce(&mut values, given);
+    fill(&mut values, schema);
+    values
 }
 
 /// Fills in what the schema gives as default, as deep as objects go.

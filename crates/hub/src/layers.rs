@@ -2,6 +2,7 @@
 
 use fitout_api::{ExtensionInstance, VALUES_SECRET};
 use fitout_model::overlay;
+use fitout_plan::Layer;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
@@ -10,17 +11,24 @@ use crate::index::Index;
 /// The values from secrets, in their order, under those of the instance itself. A null stays: it deletes what the
 /// definition or the chart says.
 pub(crate) fn values(index: &Index, instance: &ExtensionInstance) -> Result<Value, String> {
-    let mut values = secrets(index, instance)?;
-    if let Some(own) = &instance.spec.values {
-        overlay(&mut values, &Value::Object(own.clone()));
+    let mut values = json!({});
+    layers(index, instance)?.iter().for_each(|layer| overlay(&mut values, &layer.values));
+    Ok(values)
+}
+
+/// The values from secrets, in their order.
+pub(crate) fn secrets(index: &Index, instance: &ExtensionInstance) -> Result<Value, String> {
+    let mut values = json!({});
+    for layer in layers(index, instance)?.iter().filter(|layer| layer.secret) {
+        overlay(&mut values, &layer.values);
     }
     Ok(values)
 }
 
-/// The values from secrets, in their order. What is wrong is said without a value: they are secrets.
-pub(crate) fn secrets(index: &Index, instance: &ExtensionInstance) -> Result<Value, String> {
+/// Each layer over the definition's own, in their order. What is wrong is said without a value: they may be secrets.
+pub(crate) fn layers(index: &Index, instance: &ExtensionInstance) -> Result<Vec<Layer>, String> {
     let namespace = instance.namespace().unwrap_or_default();
-    let mut values = json!({});
+    let mut layers = Vec::new();
     for source in &instance.spec.values_from {
         let (name, key) = (&source.secret_key_ref.name, &source.secret_key_ref.key);
         let what = format!("Secret/{namespace}/{name}");
@@ -39,8 +47,10 @@ pub(crate) fn secrets(index: &Index, instance: &ExtensionInstance) -> Result<Val
             return Err(format!("{what}: `{key}` holds no map of values; write `name: value` lines"));
         }
         if layer.is_object() {
-            overlay(&mut values, &layer);
+            layers.push(Layer { name: format!("valuesFrom Secret {name}"), values: layer, secret: true });
         }
     }
-    Ok(values)
+    let own = instance.spec.values.clone().map(Value::Object);
+    layers.extend(own.map(|values| Layer { name: "instance".to_owned(), values, secret: false }));
+    Ok(layers)
 }

@@ -26,6 +26,7 @@ mod session;
 mod status;
 mod sweeping;
 mod trouble;
+mod valuing;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::pin;

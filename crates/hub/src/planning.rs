@@ -44,13 +44,8 @@ impl Hub {
     /// What would be done if this were an instance, or were one no longer where it is marked as deleted. Values are only
     /// for who may see them, and secrets for nobody.
     pub async fn plan(self: &Arc<Self>, instance: &ExtensionInstance, values: bool) -> Result<Plan, Unplanned> {
-        let (namespace, name) = (instance.namespace().unwrap_or_default(), &instance.spec.cluster);
-        let cluster = self.index.cluster(&namespace, name).ok_or_else(|| Unplanned::NoCluster(name.clone()))?;
-        let unreachable = |reason| Unplanned::Unreachable { cluster: name.clone(), reason };
-        let target = Arc::new(self.visit(&cluster).await.map_err(unreachable)?);
-        catalogs::catch_up(self, instance);
-        let revisions = self.revisions(&namespace, &instance.name_any()).await.map_err(anyhow::Error::from)?;
-        let mut session = Session::open(self, &target, instance, &revisions).await?;
+        let name = &instance.spec.cluster;
+        let mut session = self.session(instance).await?;
         let prepared = session.prepared_for(instance).await;
         let ready = prepared.as_deref().ok();
         let wanted = session.wanted(instance, ready);
@@ -74,6 +69,17 @@ impl Hub {
             no_node: session.held_back(ready),
             mask: &mask,
         }))
+    }
+
+    /// A session that is never run, on the instance's cluster.
+    pub(crate) async fn session(self: &Arc<Self>, instance: &ExtensionInstance) -> Result<Session, Unplanned> {
+        let (namespace, name) = (instance.namespace().unwrap_or_default(), &instance.spec.cluster);
+        let cluster = self.index.cluster(&namespace, name).ok_or_else(|| Unplanned::NoCluster(name.clone()))?;
+        let unreachable = |reason| Unplanned::Unreachable { cluster: name.clone(), reason };
+        let target = Arc::new(self.visit(&cluster).await.map_err(unreachable)?);
+        catalogs::catch_up(self, instance);
+        let revisions = self.revisions(&namespace, &instance.name_any()).await.map_err(anyhow::Error::from)?;
+        Ok(Session::open(self, &target, instance, &revisions).await?)
     }
 
     /// A look at a cluster by a way of its own. The fence is open: all that is written there is rehearsed.

@@ -10,11 +10,13 @@ use fitout_model::{Digest, ObjectId, Packages};
 use fitout_plan::{
     Chosen, Harm, Lookup, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept, resolve,
 };
+use fitout_target::Facts;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
 use crate::layers;
 use crate::session::{Session, catalog_namespace, owner};
+use crate::valuing::no_catalog;
 
 /// How often templates may ask for something more of the cluster.
 const LOOKUPS: usize = 16;
@@ -70,26 +72,13 @@ impl Session {
         let prepared = match (instance.spec.rollback_to, packages) {
             (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await,
             (None, Some(packages)) => {
-                let spec = &instance.spec;
-                let request = Request {
-                    extension: &spec.extension.name,
-                    version: spec.version.as_deref(),
-                    latest: spec.upgrade.policy == Policy::Latest,
-                    installed: installed.as_deref(),
-                    values: &values,
-                    owner: owner(instance),
-                    revision: self.recorded.revisions.last().map_or(1, |last| last.number + 1),
-                    kubernetes: &facts.version,
-                    apis: &facts.apis,
-                };
+                let request = self.request(instance, &values, &facts);
                 match resolve(&request, &packages) {
                     Ok(chosen) => self.rendered(instance, &request, chosen, &of).await,
                     Err(unresolved) => Err(unresolved),
                 }
             }
-            (None, None) => Err(Unprepared::Unresolved(format!(
-                "there is no catalog {catalog}; `fitout catalog list` shows those there are"
-            ))),
+            (None, None) => Err(no_catalog(catalog)),
         };
         let prepared = prepared.map(|mut prepared| {
             prepared.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
@@ -97,6 +86,27 @@ impl Session {
         });
         self.prepared = Some((key, prepared.clone()));
         prepared
+    }
+
+    /// What is asked for with these values.
+    pub(crate) fn request<'a>(
+        &'a self,
+        instance: &'a ExtensionInstance,
+        values: &'a Value,
+        facts: &'a Facts,
+    ) -> Request<'a> {
+        let spec = &instance.spec;
+        Request {
+            extension: &spec.extension.name,
+            version: spec.version.as_deref(),
+            latest: spec.upgrade.policy == Policy::Latest,
+            installed: self.installed().map(String::as_str),
+            values,
+            owner: owner(instance),
+            revision: self.recorded.revisions.last().map_or(1, |last| last.number + 1),
+            kubernetes: &facts.version,
+            apis: &facts.apis,
+        }
     }
 
     /// Rendered once for the same inputs: what was kept of the newest revision is what is wanted, as long as they are its

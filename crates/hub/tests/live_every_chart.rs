@@ -274,7 +274,7 @@ impl Trial<'_> {
     }
 
     /// Every object that the release has, or had before, is the same on both.
-    fn same(&self, seen: &mut BTreeMap<every::objects::Name, Written>, unlike: &[(&str, &str)]) -> Result<()> {
+    fn same(&self, seen: &mut BTreeMap<every::objects::Place, Written>, unlike: &[(&str, &str)]) -> Result<()> {
         for written in self.release()? {
             let by_chance = seen.get(&written.name).map(|before| before.by_chance.clone()).unwrap_or_default();
             let entry = seen.entry(written.name.clone()).or_insert(written);

@@ -3,12 +3,14 @@
 //! The hub's API server asks on behalf of people, over TLS, with a certificate of its front proxy. Whoever has no such
 //! certificate is nobody, whatever the headers of the request claim. Who asks is then held to what kube RBAC says.
 
+mod asked;
 mod caller;
 mod certificate;
 mod discovery;
 mod plans;
 mod refusal;
 mod rights;
+mod values;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -104,16 +106,20 @@ async fn answer(hub: &Arc<Hub>, caller: &Caller, request: Request<Incoming>) -> 
         return Ok(json(StatusCode::OK, &document));
     }
     let parts: Vec<&str> = path.split('/').collect();
-    let ["apis", GROUP, VERSION, "namespaces", namespace, "plans"] = parts[..] else {
+    let ["apis", GROUP, VERSION, "namespaces", namespace, resource @ ("plans" | "values")] = parts[..] else {
         return Err(Refusal::not_found(format!("nothing is served at /{path}; `kubectl api-resources` shows what is")));
     };
     if method != Method::POST {
-        return Err(Refusal::not_allowed("a plan is not kept; it can only be created"));
+        return Err(Refusal::not_allowed(format!("{resource} are not kept; they can only be created")));
     }
     let body = Limited::new(request.into_body(), LARGEST).collect().await;
     let body = body.map_err(|error| Refusal::bad(format!("the request cannot be read: {error}")))?;
-    let plan = plans::create(hub, caller, namespace, &body.to_bytes()).await?;
-    Ok(json(StatusCode::CREATED, &plan))
+    let body = body.to_bytes();
+    let made = match resource {
+        "values" => values::create(hub, caller, namespace, &body).await?,
+        _ => plans::create(hub, caller, namespace, &body).await?,
+    };
+    Ok(json(StatusCode::CREATED, &made))
 }
 
 fn json(code: StatusCode, body: &Value) -> Response<Full<Bytes>> {

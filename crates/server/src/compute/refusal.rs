@@ -60,7 +60,7 @@ impl Refusal {
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "reason": self.reason, "code": self.code.as_u16(),
             // Without details, a 404 would read as if the whole group were not there.
-            "details": { "group": super::GROUP, "kind": "plans" },
+            "details": { "group": super::GROUP },
         })
     }
 }
