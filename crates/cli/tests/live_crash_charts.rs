@@ -146,6 +146,7 @@ fn a_hub_that_is_killed_after_every_write_runs_no_hook_twice() -> Result<()> {
         ("patch configmaps thing/object", 1),
         ("patch configmaps thing/over", 1),
         ("patch jobs thing/job", 4),
+        ("patch namespaces thing", 1),
     ];
     assert_eq!(times, expected.map(|(line, count)| (line.to_owned(), count)).into());
     eprintln!("  crash: {} hubs were killed, each after a write of {}", written.len(), killed.join(", "));
