@@ -5,44 +5,12 @@
 mod faults;
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use faults::Faults;
 use faults::world::{INSTANCES, LIMIT};
 use fitout_testkit::{sample, until};
 use serde_json::{Value, json};
-
-/// Runs a hub until it is done.
-fn run(faults: &Faults, done: impl Fn() -> Result<bool>) -> Result<()> {
-    let _hub = faults.run_hub("hub")?;
-    until("it is done", LIMIT, || if done()? { Ok(()) } else { bail!("not yet") })
-}
-
-/// Runs hub after hub, each killed after its first write, until there is nothing left to write.
-fn drive(faults: &Faults, written: &mut Vec<String>, done: impl Fn() -> Result<bool>) -> Result<()> {
-    let deadline = Instant::now() + Duration::from_mins(4);
-    while Instant::now() < deadline {
-        faults.keep_back_writes();
-        let hub = faults.run_hub("hub")?;
-        while Instant::now() < deadline {
-            if let Some(asked) = faults.kept_back(Duration::from_millis(300)) {
-                written.push(format!("{} {}", asked.method, asked.path.split('?').next().unwrap_or_default()));
-                let last = &written[written.len().saturating_sub(5)..];
-                ensure!(last.len() < 5 || last.iter().any(|one| *one != last[0]), "it does not get on: {written:#?}");
-                break;
-            }
-            // Nothing was written for a while by a hub that leads and has seen everything.
-            if done()? && faults.kept_back(Duration::from_secs(2)).is_none() {
-                hub.kill();
-                faults.let_pass();
-                return Ok(());
-            }
-        }
-        hub.kill();
-    }
-    bail!("four minutes were not enough: {written:#?}")
-}
 
 #[test]
 fn a_hub_that_is_killed_after_every_write_comes_to_the_same_end() -> Result<()> {
@@ -53,7 +21,7 @@ fn a_hub_that_is_killed_after_every_write_comes_to_the_same_end() -> Result<()> 
     // Which of the four changes it is killed in; the others are done in peace.
     let killed = sample(vec!["install", "upgrade", "rollback", "uninstall"], 1);
     let mut change = |name: &str, done: &dyn Fn() -> Result<bool>| {
-        if killed.contains(&name) { drive(&faults, &mut written, done) } else { run(&faults, done) }
+        if killed.contains(&name) { faults.drive(&mut written, done) } else { faults.run_until(done) }
     };
     for (revision, name, spec) in [
         (1, "install", json!({ "version": "1.x" })),

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail, ensure};
 use fitout_testkit::{Asked, Cluster, Fate, Process, Proxy, Spec, install_hub, until};
 use serde_json::{Value, json};
 use world::{INSTANCES, LIMIT, apply, condition, make_node, object, write_catalog};
@@ -90,6 +90,38 @@ impl Faults {
         command
             .extend([env!("CARGO_BIN_EXE_fitout"), "hub"].into_iter().chain(flags.iter().copied()).map(str::to_owned));
         self.hub.launch(name, &command)
+    }
+
+    /// Runs a hub until it is done.
+    pub fn run_until(&self, done: impl Fn() -> Result<bool>) -> Result<()> {
+        let _hub = self.run_hub("hub")?;
+        until("it is done", LIMIT, || if done()? { Ok(()) } else { bail!("not yet") })
+    }
+
+    /// Runs hub after hub, each killed after its first write, until there is nothing left to write.
+    pub fn drive(&self, written: &mut Vec<String>, done: impl Fn() -> Result<bool>) -> Result<()> {
+        let deadline = Instant::now() + Duration::from_mins(4);
+        while Instant::now() < deadline {
+            self.keep_back_writes();
+            let hub = self.run_hub("hub")?;
+            while Instant::now() < deadline {
+                if let Some(asked) = self.kept_back(Duration::from_millis(300)) {
+                    written.push(format!("{} {}", asked.method, asked.path.split('?').next().unwrap_or_default()));
+                    let last = &written[written.len().saturating_sub(5)..];
+                    let same = last.len() == 5 && last.iter().all(|one| *one == last[0]);
+                    ensure!(!same, "it does not get on: {written:#?}");
+                    break;
+                }
+                // Nothing was written for a while by a hub that leads and has seen everything.
+                if done()? && self.kept_back(Duration::from_secs(2)).is_none() {
+                    hub.kill();
+                    self.let_pass();
+                    return Ok(());
+                }
+            }
+            hub.kill();
+        }
+        bail!("four minutes were not enough: {written:#?}")
     }
 
     /// Wants an instance of the thing on a cluster.

@@ -47,7 +47,8 @@ impl World {
         Self::start_on(Arc::clone(&both), both, false)
     }
 
-    fn start_on(hub: Arc<Cluster>, target: Arc<Cluster>, node: bool) -> Result<Self> {
+    /// With these two, which may be one, and no catalog yet.
+    pub fn start_on(hub: Arc<Cluster>, target: Arc<Cluster>, node: bool) -> Result<Self> {
         if !node {
             make_node(&target)?;
         }

@@ -1,0 +1,155 @@
+//! The hub is killed after every write of a chart's change: no hook runs twice, and the end is the same.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod faults;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use faults::Faults;
+use faults::world::INSTANCES;
+use fitout_testkit::{Client, sample};
+use serde_json::{Value, json};
+
+const BEFORE: &str = "pre-install,pre-upgrade,pre-rollback,pre-delete";
+const AFTER: &str = "post-install,post-upgrade,post-rollback,post-delete";
+
+const JOBS: &str = "/apis/batch/v1/namespaces/thing/jobs";
+
+/// A chart with hooks at all moments: one that stays until it runs again, one that is always written over, one that goes when
+/// it has succeeded, and one that takes its time.
+fn write_chart(catalog: &Path) -> Result<()> {
+    let folder = catalog.join("hooked/1.0.0");
+    fs::create_dir_all(folder.join("chart/templates"))?;
+    let map = |name: &str, annotations: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, annotations: {{ {annotations} }} }}\n\
+             data: {{ round: {{{{ .Values.round | quote }}}} }}\n"
+        )
+    };
+    let hook = |events: &str, weight: i32, policy: &str| {
+        format!(
+            r#""helm.sh/hook": "{events}", "helm.sh/hook-weight": "{weight}", "helm.sh/hook-delete-policy": "{policy}""#
+        )
+    };
+    let job = format!(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {{ name: job, annotations: {{ {} }} }}\nspec: {{ template: {{ spec: {{ \
+         restartPolicy: Never, containers: [{{ name: c, image: none }}] }} }} }}\n",
+        hook(BEFORE, 2, "before-hook-creation,hook-succeeded")
+    );
+    let files = [
+        (
+            "definition.yaml",
+            "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: hooked-1 }\n\
+             spec: { extension: hooked, version: 1.0.0, helm: { chart: chart } }\n"
+                .to_owned(),
+        ),
+        ("chart/Chart.yaml", "apiVersion: v2\nname: hooked\nversion: 1.0.0\n".to_owned()),
+        ("chart/values.yaml", "round: 1\n".to_owned()),
+        ("chart/templates/object.yaml", map("object", "")),
+        ("chart/templates/again.yaml", map("again", &hook(&format!("{BEFORE},{AFTER}"), 0, "before-hook-creation"))),
+        ("chart/templates/over.yaml", map("over", &hook(BEFORE, 1, "hook-failed"))),
+        ("chart/templates/brief.yaml", map("brief", &hook(AFTER, -1, "hook-succeeded"))),
+        ("chart/templates/job.yaml", job),
+    ];
+    for (path, text) in files {
+        fs::write(folder.join(path), text)?;
+    }
+    Ok(())
+}
+
+/// Does what nobody does on a cluster without controllers: says of every Job that it has done its work.
+fn complete_jobs(target: &Client) -> Result<()> {
+    let jobs = target.get(JOBS)?;
+    for job in jobs["items"].as_array().unwrap() {
+        if job["status"]["succeeded"] == 1 {
+            continue;
+        }
+        let mut job = job.clone();
+        let now = job["metadata"]["creationTimestamp"].clone();
+        let condition = |aspect: &str| json!({ "type": aspect, "status": "True", "lastTransitionTime": now });
+        job["status"] = json!({
+            "startTime": now, "completionTime": now, "succeeded": 1,
+            "conditions": [condition("SuccessCriteriaMet"), condition("Complete")],
+        });
+        // The hub may have removed it in the meantime.
+        let path = format!("{JOBS}/job");
+        if target.find(&path)?.is_some_and(|found| found["metadata"]["uid"] == job["metadata"]["uid"]) {
+            target.replace(&format!("{path}/status"), &job)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the config maps hold.
+fn rounds(target: &Client) -> Result<BTreeMap<String, String>> {
+    let maps = target.get("/api/v1/namespaces/thing/configmaps")?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let all = maps["items"].as_array().unwrap().iter();
+    Ok(all.map(|map| (text(&map["metadata"]["name"]), text(&map["data"]["round"]))).collect())
+}
+
+#[test]
+fn a_hub_that_is_killed_after_every_write_runs_no_hook_twice() -> Result<()> {
+    let faults = Faults::start(1)?;
+    write_chart(&faults.hub.bed().dir().join("catalog"))?;
+    let target = faults.targets[0].client();
+    let log = faults.targets[0].audit().from_now()?;
+    let mut written = Vec::new();
+    // Which of the four changes it is killed in; the others are done in peace.
+    let killed = sample(vec!["install", "upgrade", "rollback", "uninstall"], 1);
+    let mut change = |name: &str, done: &dyn Fn() -> Result<bool>| {
+        let done = || {
+            complete_jobs(target)?;
+            done()
+        };
+        if killed.contains(&name) { faults.drive(&mut written, done) } else { faults.run_until(done) }
+    };
+    for (revision, name, round, back) in [(1, "install", 1, None), (2, "upgrade", 2, None), (3, "rollback", 2, Some(1))]
+    {
+        let extension = json!({ "name": "hooked", "catalog": "local" });
+        let mut spec = json!({ "extension": extension, "version": "1.x", "values": { "round": round } });
+        if let Some(back) = back {
+            spec["rollbackTo"] = back.into();
+        }
+        faults.want("thing", 0, &spec)?;
+        change(name, &|| faults.is_ready("thing", revision))?;
+        let expected = if revision == 2 { "2" } else { "1" };
+        let expected = ["again", "object", "over"].map(|name| (name.to_owned(), expected.to_owned()));
+        assert_eq!(rounds(target)?, expected.into(), "{name}");
+        assert_eq!(target.get(JOBS)?["items"], json!([]), "{name}");
+        let history = faults.targets[0].helm().run(&["history", "thing", "--namespace=thing", "--output=json"])?;
+        let history: Vec<Value> = serde_json::from_str(&history)?;
+        let statuses: Vec<&str> = history.iter().filter_map(|entry| entry["status"].as_str()).collect();
+        assert_eq!(statuses.len(), revision as usize);
+        assert_eq!(statuses.last(), Some(&"deployed"));
+        assert!(statuses[..statuses.len() - 1].iter().all(|status| *status == "superseded"), "{statuses:?}");
+    }
+    faults.hub.client().delete(&format!("{INSTANCES}/thing"))?;
+    change("uninstall", &|| Ok(faults.instance("thing")?.is_none()))?;
+    assert_eq!(rounds(target)?, BTreeMap::new());
+    assert_eq!(target.get(JOBS)?["items"], json!([]));
+    assert_eq!(target.get("/api/v1/namespaces/thing/secrets")?["items"], json!([]));
+
+    // An object that is made again takes another creation: one for each event, and one for what is written over.
+    let created = log.calls()?.writes().only(|call| call.response_status.code == 201 && call.verb == "patch");
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for line in created.summary() {
+        *times.entry(line).or_default() += 1;
+    }
+    let expected = [
+        ("patch configmaps thing/again", 8),
+        ("patch configmaps thing/brief", 4),
+        ("patch configmaps thing/object", 1),
+        ("patch configmaps thing/over", 1),
+        ("patch jobs thing/job", 4),
+        ("patch namespaces thing", 1),
+    ];
+    assert_eq!(times, expected.map(|(line, count)| (line.to_owned(), count)).into());
+    eprintln!("  crash: {} hubs were killed, each after a write of {}", written.len(), killed.join(", "));
+    assert!(written.len() >= 20 * killed.len(), "{written:#?}");
+    Ok(())
+}
