@@ -180,12 +180,11 @@ impl World {
                 let state = State::Applied(digest.clone());
                 self.content.insert(id.clone(), digest.clone());
                 // What is there already goes on.
-                match self.observed.objects.get_mut(id) {
-                    Some(seen) => seen.state = state,
-                    None => {
-                        assert!(!self.succeeded.contains(&key), "{id} ran twice for {}", run.event);
-                        self.observed.objects.insert(id.clone(), Seen::fresh(state));
-                    }
+                if let Some(seen) = self.observed.objects.get_mut(id) {
+                    seen.state = state;
+                } else {
+                    assert!(!self.succeeded.contains(&key), "{id} ran twice for {}", run.event);
+                    self.observed.objects.insert(id.clone(), Seen::fresh(state));
                 }
             }
             Effect::RemoveRecord(number) => drop(self.observed.records.remove(number)),

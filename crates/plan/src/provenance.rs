@@ -143,7 +143,10 @@ mod tests {
         assert_eq!(told.obstacle, None);
         let line = |leaf: &Sourced| {
             let mut line = format!("{} = {} by {}", leaf.place(), leaf.value, leaf.set_by);
-            line += &leaf.over.iter().map(|lost| format!(", over {lost}")).collect::<String>();
+            for lost in &leaf.over {
+                line += ", over ";
+                line += lost;
+            }
             if leaf.default { line + ", a default" } else { line }
         };
         told.leaves.iter().map(line).collect()

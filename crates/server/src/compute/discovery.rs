@@ -118,8 +118,8 @@ impl Resource {
         let mut patch = post.clone();
         patch["operationId"] = format!("patchNamespaced{kind}").into();
         patch["parameters"] = json!([{ "name": "fieldValidation", "in": "query", "schema": { "type": "string" } }]);
-        let path = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
+        let place = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
         let namespace = json!({ "name": "namespace", "in": "path", "required": true, "schema": { "type": "string" } });
-        (path, name, json!({ "post": post, "patch": patch, "parameters": [namespace] }), schema)
+        (place, name, json!({ "post": post, "patch": patch, "parameters": [namespace] }), schema)
     }
 }

@@ -87,7 +87,7 @@ async fn connection(hub: Arc<Hub>, front: &Front, certificate: &Certificate, str
         async move {
             let caller = Some(request.headers()).filter(|_| known).and_then(|headers| trust.caller(headers));
             let answer = match caller {
-                Some(caller) => answer(&hub, &caller, request).await,
+                Some(caller) => Box::pin(answer(&hub, &caller, request)).await,
                 None => Err(Refusal::unauthorized()),
             };
             Ok::<_, Infallible>(answer.unwrap_or_else(|refusal| json(refusal.code(), &refusal.status())))
@@ -117,7 +117,7 @@ async fn answer(hub: &Arc<Hub>, caller: &Caller, request: Request<Incoming>) -> 
     let body = body.to_bytes();
     let made = match resource {
         "values" => values::create(hub, caller, namespace, &body).await?,
-        _ => plans::create(hub, caller, namespace, &body).await?,
+        _ => Box::pin(plans::create(hub, caller, namespace, &body)).await?,
     };
     Ok(json(StatusCode::CREATED, &made))
 }
