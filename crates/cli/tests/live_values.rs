@@ -58,18 +58,17 @@ fn every_value_names_its_layer_and_secrets_are_not_shown() -> Result<()> {
 
     // Plain manifests: the defaults are the definition's.
     faults.want_plain("plain", 0, 3)?;
-    let plain = |expected: &str| {
+    faults.want("bare", 0, &json!({ "extension": { "name": "plain", "catalog": "local" } }))?;
+    for (name, expected) in [
+        ("plain", "PATH   VALUE   SET BY     OVER\nsize   3       instance   definition\n"),
+        ("bare", "PATH   VALUE   SET BY       OVER\nsize   1       definition\n"),
+    ] {
         until("it is told", LATEST, || {
-            let told = run(&["values", "plain", "--explain", "-o", "wide"])?.well();
-            ensure!(told == expected, "{told}");
+            let Ended { out, err, .. } = run(&["values", name, "--explain", "-o", "wide"])?;
+            ensure!(out == expected, "{out}{err}");
             Ok(())
-        })
-    };
-    plain("PATH   VALUE   SET BY     OVER\nsize   3       instance   definition\n")?;
-    let mut without = faults::plain("plain", 0, 0);
-    without["spec"]["values"] = json!({});
-    apply(&faults.hub, &without)?;
-    plain("PATH   VALUE   SET BY       OVER\nsize   1       definition\n")?;
+        })?;
+    }
 
     who_may_see(&faults)?;
 

@@ -10,6 +10,8 @@ struct Resource {
     singular: &'static str,
     kind: &'static str,
     about: &'static str,
+    /// What naming an instance asks for.
+    instance: &'static str,
     answer: &'static str,
     /// Whether it can be asked for as if the instance were deleted.
     removal: bool,
@@ -21,6 +23,7 @@ const RESOURCES: [Resource; 2] = [
         singular: "plan",
         kind: "Plan",
         about: "What the hub would do for an instance.",
+        instance: "The name of an instance: what would be done for it as it is.",
         answer: "The answer: every write to the cluster, in order, with what it changes and why.",
         removal: true,
     },
@@ -29,6 +32,7 @@ const RESOURCES: [Resource; 2] = [
         singular: "values",
         kind: "Values",
         about: "Every value that an instance is made with.",
+        instance: "The name of an instance: the values it is made with as it is.",
         answer: "The answer: all values together, and each of them with the layer that set it.",
         removal: false,
     },
@@ -83,7 +87,7 @@ impl Resource {
         let text = |about: &str| json!({ "type": "string", "description": about });
         let free = |about: &str| json!({ "type": "object", "description": about, "x-kubernetes-preserve-unknown-fields": true });
         let mut asked = json!({
-            "instance": text("The name of an instance: what is asked of it as it is."),
+            "instance": text(self.instance),
             "proposed": free("An ExtensionInstance as it might be written: a new one, or another form of one that is there."),
         });
         if self.removal {
