@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Result;
 use faults::Faults;
 use faults::world::INSTANCES;
-use fitout_testkit::{Client, full, sample, skip};
+use fitout_testkit::{Client, sample};
 use serde_json::{Value, json};
 
 const BEFORE: &str = "pre-install,pre-upgrade,pre-rollback,pre-delete";
@@ -94,10 +94,6 @@ fn rounds(target: &Client) -> Result<BTreeMap<String, String>> {
 
 #[test]
 fn a_hub_that_is_killed_after_every_write_runs_no_hook_twice() -> Result<()> {
-    if !full() {
-        skip(&"it takes minutes: run it with FITOUT_FULL=1");
-        return Ok(());
-    }
     let faults = Faults::start(1)?;
     write_chart(&faults.hub.bed().dir().join("catalog"))?;
     let target = faults.targets[0].client();
