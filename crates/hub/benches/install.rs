@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use fitout_api::ExtensionInstance;
-use fitout_model::ObjectId;
+use fitout_model::{Apis, ObjectId};
 use fitout_plan::{Ignored, Owner, transform};
 use fitout_release::{Chart, Metadata, Release, Stamp, Status, secret};
 use fitout_target::{Guard, Target, connect};
@@ -114,8 +114,8 @@ fn bare(world: &World, prefix: &str, count: usize) -> Result<Duration> {
             let (target, objects, namespace) = (Arc::clone(&target), objects.clone(), format!("{prefix}{n}"));
             async move {
                 let owner = Owner { name: "thing", namespace: &namespace };
-                let objects =
-                    transform(objects, &[], owner, &target.facts().apis).map_err(|problem| anyhow!("{problem}"))?;
+                let objects = transform(objects, &Apis::default(), owner, &target.facts().apis)
+                    .map_err(|problem| anyhow!("{problem}"))?;
                 let mut release = record(&namespace, &objects);
                 target.make_namespace(&namespace).await?;
                 target.create_record(&secret(&release, Stamp::Created(OffsetDateTime::now_utc()))?).await?;

@@ -1,11 +1,11 @@
 //! Charts from where they are published: fetched once, and had by their digest from then on.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fitout_api::REPOSITORY_SECRET;
 use fitout_model::{Digest, Package};
-use fitout_plan::Unprepared;
+use fitout_plan::{Archive, Unprepared};
 use fitout_source::{Access, Identity, Sources, Wanted};
 use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
@@ -21,17 +21,17 @@ const HELD: usize = 64 << 20;
 pub(crate) struct Charts {
     sources: Sources,
     /// By the digest of the definition that names them.
-    held: Mutex<BTreeMap<Digest, Arc<[u8]>>>,
+    held: Mutex<BTreeMap<Digest, Archive>>,
 }
 
 impl Hub {
     /// The packaged chart of a definition; none where it comes with the definition itself. The first archive that was
     /// installed of a version is the only one that ever will be.
-    pub(crate) async fn archive(&self, namespace: &str, package: &Package) -> Result<Option<Arc<[u8]>>, Unprepared> {
+    pub(crate) async fn archive(&self, namespace: &str, package: &Package) -> Result<Option<Archive>, Unprepared> {
         let Some(helm) = &package.definition.helm else { return Ok(None) };
         let Some(repository) = &helm.repository else { return Ok(None) };
         if let Some(held) = self.charts.held().get(&package.digest) {
-            return Ok(Some(Arc::clone(held)));
+            return Ok(Some(held.clone()));
         }
         let known = helm.digest.clone().map(Digest::from).or_else(|| self.installed_chart(&package.digest));
         if let Some(known) = &known
@@ -88,15 +88,15 @@ fn is_within(address: &str, prefix: &str) -> bool {
 }
 
 impl Charts {
-    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<Digest, Arc<[u8]>>> {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<Digest, Archive>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hold(&self, definition: &Digest, archive: Vec<u8>) -> Arc<[u8]> {
-        let archive: Arc<[u8]> = archive.into();
+    fn hold(&self, definition: &Digest, content: Vec<u8>) -> Archive {
+        let archive = Archive::new(content);
         let mut held = self.held();
-        held.insert(definition.clone(), Arc::clone(&archive));
-        while held.values().map(|archive| archive.len()).sum::<usize>() > HELD && held.len() > 1 {
+        held.insert(definition.clone(), archive.clone());
+        while held.values().map(|archive| archive.content.len()).sum::<usize>() > HELD && held.len() > 1 {
             held.pop_first();
         }
         archive

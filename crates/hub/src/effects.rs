@@ -183,12 +183,11 @@ impl Session {
         if !revisions.any(|found| found.spec.artifact_digest.as_deref() == Some(digest)) {
             self.hub.content.put(prepared.content.text().as_bytes()).await?;
         }
-        let archive = prepared.chosen.as_ref().and_then(|chosen| chosen.archive.as_deref());
-        let chart = archive.map(Digest::of);
-        if let (Some(archive), Some(chart)) = (archive, &chart) {
+        let archive = prepared.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
+        if let Some(archive) = archive {
             let mut revisions = self.hub.index.revisions.state().into_iter();
-            if !revisions.any(|found| found.spec.chart_digest.as_deref() == Some(chart.as_str())) {
-                self.hub.content.put(archive).await?;
+            if !revisions.any(|found| found.spec.chart_digest.as_deref() == Some(archive.digest.as_str())) {
+                self.hub.content.put(&archive.content).await?;
             }
         }
         let spec = ExtensionRevisionSpec {
@@ -205,7 +204,7 @@ impl Session {
             artifact_digest: Some(prepared.artifact.digest.to_string()),
             values_digest: Some(Digest::of_value(&prepared.values).to_string()),
             input_digest: inputs.map(ToString::to_string),
-            chart_digest: chart.as_ref().map(ToString::to_string),
+            chart_digest: archive.map(|archive| archive.digest.to_string()),
             inventory: prepared.artifact.inventory().iter().map(object_name).collect(),
             hooks: prepared.artifact.hooks.iter().map(|hook| object_name(&hook.id)).collect(),
         };

@@ -31,6 +31,6 @@ pub use mask::{HIDDEN, Mask};
 pub use order::{install_order, install_rank};
 pub use outlook::{Act, Change, Obstacle, Plan, Write};
 pub use phase::{Gate, Phase, phase};
-pub use prepare::{Chosen, Prepared, Rendering, Request, Unprepared, adopted, kept, resolve};
+pub use prepare::{Archive, Chosen, Prepared, Rendering, Request, Unprepared, adopted, kept, resolve};
 pub use provenance::{Provenance, Sourced};
 pub use transform::{KEEP, MANAGED_BY, Owner, RELEASE_NAME, RELEASE_NAMESPACE, transform};

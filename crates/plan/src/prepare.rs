@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fitout_engines::{Files, Input, Lookup, Made, Release, Step, World, given, recorded_made, step};
-use fitout_model::{Apis, Digest, ObjectId, Package, Packages, Problem};
+use fitout_model::{Apis, Digest, ObjectId, Package, Packages, Problem, defined_kinds};
 use fitout_release::Release as Recorded;
 use fitout_resolve::{Candidate, Question, choose};
 use serde_json::{Value, json};
 
 use crate::content::{Content, KeptHook};
-use crate::transform::{settle, transform};
+use crate::transform::{place, transform};
 use crate::{Artifact, Ignore, Ignored, Owner};
 
 /// What is asked for, and for what cluster.
@@ -43,9 +43,25 @@ pub struct Chosen {
     /// The definition with its files.
     pub package: Arc<Package>,
     /// The packaged chart, where it comes from a repository.
-    pub archive: Option<Arc<[u8]>>,
+    pub archive: Option<Archive>,
     /// Why it is this version.
     pub why: String,
+}
+
+/// A packaged chart. A clone shares its content.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    /// What it holds.
+    pub content: Arc<[u8]>,
+    /// Of that.
+    pub digest: Digest,
+}
+
+impl Archive {
+    /// The archive of this content.
+    pub fn new(content: Vec<u8>) -> Self {
+        Self { digest: Digest::of(&content), content: content.into() }
+    }
 }
 
 /// What is to be installed, and where it came from.
@@ -137,7 +153,7 @@ impl Chosen {
     pub fn inputs(&self, request: &Request) -> Digest {
         Digest::of_value(&json!([
             self.package.digest,
-            self.archive.as_ref().map(Digest::of),
+            self.archive.as_ref().map(|archive| &archive.digest),
             request.values,
             request.owner.name,
             request.owner.namespace,
@@ -195,7 +211,7 @@ impl Chosen {
 
     /// What came with the definition.
     pub fn files(&self) -> Files<'_> {
-        Files { beside: &self.package.files, archive: self.archive.as_deref() }
+        Files { beside: &self.package.files, archive: self.archive.as_ref().map(|archive| &*archive.content) }
     }
 }
 
@@ -232,12 +248,12 @@ fn serve(object: &mut Value, apis: &Apis) -> bool {
 }
 
 fn placed(made: Made, owner: Owner, apis: &Apis) -> Result<Content, Problem> {
-    let brought: Vec<Value> = made.crds.iter().chain(&made.objects).cloned().collect();
+    let brought: Apis = made.crds.iter().chain(&made.objects).flat_map(defined_kinds).collect();
     let mut hooks = Vec::with_capacity(made.hooks.len());
     for (hook, object) in made.hooks {
-        hooks.push(KeptHook { hook, object: settle(object, &brought, owner, apis)? });
+        hooks.push(KeptHook { hook, object: place(object, &brought, owner, apis)? });
     }
-    let crds = made.crds.into_iter().map(|crd| settle(crd, &brought, owner, apis)).collect::<Result<_, _>>()?;
+    let crds = made.crds.into_iter().map(|crd| place(crd, &brought, owner, apis)).collect::<Result<_, _>>()?;
     let objects = transform(made.objects, &brought, owner, apis)?;
     Ok(Content { objects, crds, hooks, notes: made.notes, manifest: made.manifest })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fitout_model::{Apis, ObjectId, Problem, Scope, defined_kinds};
+use fitout_model::{Apis, ObjectId, Problem, Scope};
 use serde_json::{Map, Value};
 
 use crate::install_rank;
@@ -26,12 +26,11 @@ pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 pub const KEEP: &str = "helm.sh/resource-policy";
 
 /// Puts each object where it belongs on a cluster that serves these kinds, marks it as the owner's, and sorts them in
-/// the order in which Helm installs kinds. What is brought along may define kinds.
-pub fn transform(objects: Vec<Value>, brought: &[Value], owner: Owner, apis: &Apis) -> Result<Vec<Value>, Problem> {
-    let brought = kinds(brought);
+/// the order in which Helm installs kinds. These kinds are brought along.
+pub fn transform(objects: Vec<Value>, brought: &Apis, owner: Owner, apis: &Apis) -> Result<Vec<Value>, Problem> {
     let mut placed: BTreeMap<ObjectId, Value> = BTreeMap::new();
     for object in objects {
-        let mut object = place(object, &brought, owner, apis)?;
+        let mut object = place(object, brought, owner, apis)?;
         mark(&mut object, owner);
         let Some(id) = ObjectId::of(&object) else { continue };
         if placed.insert(id.clone(), object).is_some() {
@@ -41,16 +40,6 @@ pub fn transform(objects: Vec<Value>, brought: &[Value], owner: Owner, apis: &Ap
     let mut sorted: Vec<(ObjectId, Value)> = placed.into_iter().collect();
     sorted.sort_by_key(|(id, _)| install_rank(&id.gvk.kind).unwrap_or(usize::MAX));
     Ok(sorted.into_iter().map(|(_, object)| object).collect())
-}
-
-/// Puts an object that belongs to no release where it belongs.
-pub(crate) fn settle(object: Value, brought: &[Value], owner: Owner, apis: &Apis) -> Result<Value, Problem> {
-    place(object, &kinds(brought), owner, apis)
-}
-
-/// The kinds that these bring along.
-fn kinds(brought: &[Value]) -> Apis {
-    brought.iter().flat_map(defined_kinds).collect()
 }
 
 fn problem(id: &ObjectId, message: &str, hint: &str) -> Problem {
@@ -66,7 +55,8 @@ fn unknown(id: &ObjectId, apis: &Apis) -> Problem {
     problem(id, &message, &hint)
 }
 
-fn place(mut object: Value, brought: &Apis, owner: Owner, apis: &Apis) -> Result<Value, Problem> {
+/// Puts an object where it belongs, whosever it is.
+pub(crate) fn place(mut object: Value, brought: &Apis, owner: Owner, apis: &Apis) -> Result<Value, Problem> {
     let Some(id) = ObjectId::of(&object) else { return Ok(object) };
     let scope = apis.scope(&id.gvk).or_else(|| brought.scope(&id.gvk)).ok_or_else(|| unknown(&id, apis))?;
     let Some(metadata) = object["metadata"].as_object_mut() else { return Ok(object) };
@@ -99,7 +89,7 @@ fn set(metadata: &mut Map<String, Value>, field: &str, name: &str, value: &str) 
 
 #[cfg(test)]
 mod tests {
-    use fitout_model::Gvk;
+    use fitout_model::{Gvk, defined_kinds};
     use serde_json::json;
 
     use super::*;
@@ -122,7 +112,8 @@ mod tests {
     }
 
     fn transformed(objects: &[Value]) -> Result<Vec<Value>, String> {
-        transform(objects.to_vec(), objects, OWNER, &apis()).map_err(|problem| problem.to_string())
+        transform(objects.to_vec(), &objects.iter().flat_map(defined_kinds).collect(), OWNER, &apis())
+            .map_err(|problem| problem.to_string())
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use fitout_change::State;
-use fitout_model::{Digest, ObjectId};
+use fitout_model::{Apis, Digest, ObjectId};
 use fitout_plan::{Ignored, Owner as PlanOwner, transform};
 use fitout_target::{Claim, Disconnected, Guard, Interest, Owner, Target, connect};
 use fitout_testkit::{Cluster, Spec};
@@ -25,7 +25,7 @@ fn config_map(target: &Target, namespace: &str, value: &str) -> (ObjectId, Value
     let object =
         json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": { "k": value } });
     let owner = PlanOwner { name: "web", namespace };
-    let object = transform(vec![object], &[], owner, &target.facts().apis).unwrap().remove(0);
+    let object = transform(vec![object], &Apis::default(), owner, &target.facts().apis).unwrap().remove(0);
     (ObjectId::of(&object).unwrap(), object)
 }
 
