@@ -2,9 +2,7 @@
 
 use std::io::IsTerminal;
 
-use fitout_api::{
-    Catalog, Choice, Cluster, Extension, ExtensionInstance, ExtensionRevision, FreeForm, PlanSpec, Scope, conditions,
-};
+use fitout_api::{Choice, Cluster, ExtensionInstance, ExtensionRevision, FreeForm, PlanSpec};
 use kube::api::{DeleteParams, DynamicObject, ListParams, Preconditions};
 use kube::core::ApiResource;
 use kube::{Api, ResourceExt};
@@ -13,10 +11,10 @@ use serde_json::Value;
 use crate::arguments::{Install, Rollback, Takeover, Uninstall, Upgrade, Waiting};
 use crate::connection::Session;
 use crate::display::Display;
-use crate::failure::{Failure, refused, unknown};
+use crate::failure::{Failure, refused};
 use crate::following::{Until, follow};
 use crate::output::{as_value, proposal};
-use crate::{Answer, instance, plans, revisions, settings};
+use crate::{Answer, instance, offers, plans, revisions, settings};
 
 /// How often a change is tried again when somebody else, mostly the hub, has changed the instance in between.
 const ATTEMPTS: usize = 5;
@@ -26,7 +24,7 @@ const NO_PLANS: &str = "the hub serves no plans: what it would do on the cluster
 pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answer, Failure> {
     let values = settings::layered(FreeForm::new(), &settings::read(&install.values)?)?;
     session.named::<Cluster>("cluster", &install.cluster, "fitout cluster list").await?;
-    let scope = scope(session, install).await?;
+    let scope = offers::scope(session, install).await?;
     let wanted = instance::wanted(install, &session.namespace, scope, values)?;
     let name = wanted.name_any();
     let beside = ListParams::default().fields(&format!("spec.cluster={}", install.cluster));
@@ -46,63 +44,6 @@ pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answ
     let begun =
         format!("created instance {name}: the hub installs {} on cluster {}", install.extension, install.cluster);
     finish(session, created, &install.waiting, &done, &begun).await
-}
-
-/// Whose the catalog is that offers the extension.
-async fn scope(session: &Session, install: &Install) -> Result<Scope, Failure> {
-    let own = session.all(session.own::<Extension>(), &ListParams::default()).await?;
-    let shared = session.all(session.shared::<Extension>(), &ListParams::default()).await?;
-    let wanted = Extension::name_of(&install.catalog, &install.extension);
-    let offered = |extensions: &[Extension]| extensions.iter().any(|extension| extension.name_any() == wanted);
-    let asked: Option<Scope> = install.scope.map(Into::into);
-    match (offered(&own), offered(&shared), asked) {
-        (true, true, None) => Err(Failure::new(format!(
-            "both a shared catalog and one of organization {} have the name {} and offer {}",
-            session.organization, install.catalog, install.extension
-        ))
-        .hint("choose with --scope shared or --scope organization")),
-        (true, _, None | Some(Scope::Organization)) => Ok(Scope::Organization),
-        (_, true, None | Some(Scope::Shared)) => Ok(Scope::Shared),
-        _ => {
-            let mut catalogs = session.all(session.own::<Catalog>(), &ListParams::default()).await?;
-            catalogs.extend(session.all(session.shared::<Catalog>(), &ListParams::default()).await?);
-            Err(not_offered(install, &[own, shared].concat(), &catalogs))
-        }
-    }
-}
-
-fn not_offered(install: &Install, offered: &[Extension], catalogs: &[Catalog]) -> Failure {
-    let all = || offered.iter().map(|extension| &extension.spec);
-    if let Some(other) = all().find(|spec| spec.extension == install.extension && spec.catalog != install.catalog) {
-        let sentence = format!("there is no extension {} in catalog {}", install.extension, install.catalog);
-        return Failure::new(sentence).hint(format!("catalog {0} has it: add --catalog {0}", other.catalog));
-    }
-    let Some(catalog) = catalogs.iter().find(|catalog| catalog.name_any() == install.catalog) else {
-        let names: Vec<_> = catalogs.iter().map(ResourceExt::name_any).collect();
-        return unknown(
-            "catalog",
-            &install.catalog,
-            "the hub",
-            names.iter().map(String::as_str),
-            "fitout catalog list",
-        );
-    };
-    let names = all().filter(|spec| spec.catalog == install.catalog).map(|spec| spec.extension.as_str());
-    let failure = unknown(
-        "extension",
-        &install.extension,
-        &format!("catalog {}", install.catalog),
-        names,
-        "fitout extension list",
-    );
-    // What could not be read is not offered: that may be the very one.
-    let said = catalog.status.as_ref().and_then(|status| conditions::find(&status.conditions, conditions::READY));
-    match (said.filter(|ready| ready.status == "False"), failure.hint.clone()) {
-        (Some(ready), Some(hint)) => {
-            failure.hint(format!("{hint}; not all of that catalog could be read: {}", ready.message))
-        }
-        _ => failure,
-    }
 }
 
 pub(crate) async fn upgrade(session: &Session, upgrade: &Upgrade) -> Result<Answer, Failure> {
@@ -146,7 +87,8 @@ pub(crate) async fn rollback(session: &Session, rollback: &Rollback) -> Result<A
 /// What becomes of a revision that another hand made.
 pub(crate) async fn take_over(session: &Session, asked: &Takeover, choice: Choice) -> Result<Answer, Failure> {
     let name = &asked.instance;
-    let changed = change(session, name, asked.dry_run, |object| instance::take_over(object, choice).map(drop)).await?;
+    let changed =
+        change(session, name, asked.dry_run, |object| instance::take_over(name, object, choice).map(drop)).await?;
     if asked.dry_run {
         return shown(session, &changed).await;
     }

@@ -109,8 +109,7 @@ pub(crate) fn roll_back(instance: &mut Value, revision: u32) {
 }
 
 /// Makes of an instance, as the hub has it, one for which a person has chosen what becomes of another hand's revision.
-pub(crate) fn take_over(instance: &mut Value, choice: Choice) -> Result<u32, Failure> {
-    let name = instance["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+pub(crate) fn take_over(name: &str, instance: &mut Value, choice: Choice) -> Result<u32, Failure> {
     let Some(revision) = instance["status"]["foreignRevision"].as_u64().and_then(|found| u32::try_from(found).ok())
     else {
         let sentence = format!("there is nothing to choose for instance {name}: no other hand has changed its release");
@@ -247,10 +246,10 @@ mod tests {
         let mut instance = json!({
             "metadata": { "name": "web" }, "spec": { "rollbackTo": 1 }, "status": { "foreignRevision": 4 },
         });
-        assert_eq!(take_over(&mut instance, Choice::Reassert).unwrap(), 4);
+        assert_eq!(take_over("web", &mut instance, Choice::Reassert).unwrap(), 4);
         assert_eq!(instance["spec"], json!({ "takeover": { "choice": "Reassert", "revision": 4 } }));
         instance["status"] = json!({});
-        assert_snapshot!(take_over(&mut instance, Choice::Adopt).unwrap_err().shown(Paint::new(false)), @r"
+        assert_snapshot!(take_over("web", &mut instance, Choice::Adopt).unwrap_err().shown(Paint::new(false)), @r"
         error: there is nothing to choose for instance web: no other hand has changed its release
         hint: see how it is doing with `fitout status web`
         ");

@@ -18,6 +18,7 @@ mod hub;
 mod instance;
 mod kubeconfig;
 mod logging;
+mod offers;
 mod organizations;
 mod output;
 mod plans;

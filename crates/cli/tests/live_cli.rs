@@ -8,9 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use base64::Engine;
 use command::{Ended, fitout};
 use fitout_testkit::{Cluster, Spec, until};
@@ -40,10 +41,24 @@ fn hub() -> Result<Cluster> {
     for name in ["cert-manager", "podinfo"] {
         offer(&cluster, "fitout-system", "community", name)?;
     }
-    let source = json!({ "directory": { "embedded": "community" } });
-    let catalog = ours("Catalog", "community", &json!({ "source": source }));
-    cluster.client().create(&ours_in("fitout-system", "catalogs"), &catalog)?;
+    catalog(&cluster, "fitout-system", "community")?;
+    has_read(&cluster, "fitout-system", "community")?;
     Ok(cluster)
+}
+
+fn catalog(cluster: &Cluster, namespace: &str, name: &str) -> Result<()> {
+    let catalog = ours("Catalog", name, &json!({ "source": { "directory": { "embedded": "community" } } }));
+    cluster.client().create(&ours_in(namespace, "catalogs"), &catalog)?;
+    Ok(())
+}
+
+/// Says of a catalog what the hub says once it has read it.
+fn has_read(cluster: &Cluster, namespace: &str, catalog: &str) -> Result<()> {
+    let path = format!("{}/{catalog}", ours_in(namespace, "catalogs"));
+    let mut object = cluster.client().get(&path)?;
+    object["status"] = json!({ "observedGeneration": 1 });
+    cluster.client().replace(&format!("{path}/status"), &object)?;
+    Ok(())
 }
 
 fn ours(kind: &str, name: &str, spec: &Value) -> Value {
@@ -252,6 +267,29 @@ fn an_extension_of_the_organizations_own_catalog_is_found_there() -> Result<()> 
         "{said:?}"
     );
     acme.run(&["install", "podinfo", "-c", "prod", "--scope", "shared", "--no-wait"])?.well();
+    Ok(())
+}
+
+#[test]
+fn a_catalog_that_was_made_just_now_is_waited_for() -> Result<()> {
+    let acme = Organization::with_cluster("prod")?;
+    catalog(&HUB, &acme.namespace(), "new")?;
+    let log = HUB.audit().from_now()?;
+    let said = thread::scope(|scope| {
+        let install =
+            scope.spawn(|| acme.run(&["install", "shop", "--cluster", "prod", "--catalog", "new", "--no-wait"]));
+        until("its catalogs were looked at", Duration::from_secs(30), || {
+            let looked = log.calls()?.only(|call| call.uri.contains(&ours_in(&acme.namespace(), "catalogs")));
+            ensure!(!looked.as_slice().is_empty(), "nobody has");
+            Ok(())
+        })?;
+        offer(&HUB, &acme.namespace(), "new", "shop")?;
+        has_read(&HUB, &acme.namespace(), "new")?;
+        install.join().unwrap()
+    })?;
+    assert_eq!(said.err, "waiting for the hub to read catalog new\n");
+    said.well();
+    assert!(acme.get("extensioninstances", "prod-shop")?.is_some());
     Ok(())
 }
 

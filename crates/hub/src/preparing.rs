@@ -8,7 +8,7 @@ use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
 use fitout_change::{Action, Outcome, RecordStatus, Revision};
 use fitout_model::{Digest, ObjectId, Packages};
 use fitout_plan::{
-    Chosen, Harm, Lookup, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept, resolve,
+    Chosen, Harm, Lookup, Mask, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept, resolve,
 };
 use fitout_target::Facts;
 use kube::ResourceExt;
@@ -80,12 +80,27 @@ impl Session {
             }
             (None, None) => Err(no_catalog(catalog)),
         };
+        let prepared = prepared.map_err(|unprepared| self.without_secrets(unprepared, instance));
         let prepared = prepared.map(|mut prepared| {
             prepared.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
             Arc::new(prepared)
         });
         self.prepared = Some((key, prepared.clone()));
         prepared
+    }
+
+    /// What a chart finds wrong may quote the value. What came from a secret is told to nobody.
+    fn without_secrets(&self, unprepared: Unprepared, instance: &ExtensionInstance) -> Unprepared {
+        let Unprepared::Wrong(sentence) = &unprepared else { return unprepared };
+        let secrets = layers::secrets(&self.hub.index, instance).unwrap_or_default();
+        if !Mask::default().secrets(&secrets).hides(&json!(sentence)) {
+            return unprepared;
+        }
+        let name = instance.name_any();
+        Unprepared::Wrong(format!(
+            "its values are refused, and why may name a secret, so it is not said here; `fitout values {name} --explain` shows \
+             which of them come from valuesFrom"
+        ))
     }
 
     /// What is asked for with these values.

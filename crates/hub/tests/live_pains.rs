@@ -23,6 +23,7 @@ fn what_hurts_elsewhere() -> Result<()> {
     definitions_are_upgraded_and_never_at_the_cost_of_data(&world)?;
     a_record_that_is_too_large_is_trimmed(&world)?;
     an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(&world)?;
+    a_value_from_a_secret_is_never_told(&world)?;
     what_fails_stops_or_goes_back_where_that_is_wanted(&world)?;
     a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed(&world)
 }
@@ -65,7 +66,9 @@ fn write(catalog: &Path) -> Result<()> {
         char::from(33 + u8::try_from(state >> 33 & 63).unwrap())
     };
     let noise: String = (0..3_000_000).map(|_| next()).collect();
-    let charts: [(&str, &str, Files); 9] = [
+    let schema = r#"{ "properties": { "color": { "pattern": "^[a-z]+$" } } }"#;
+    let charts: [(&str, &str, Files); 10] = [
+        ("strict", "1.0.0", &[("templates/map.yaml", map), ("values.schema.json", schema)]),
         ("stuck", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", hook)]),
         ("defined", "1.0.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &two)]),
         ("defined", "1.1.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &three)]),
@@ -196,6 +199,19 @@ fn an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(world: &World
     want(world, "aged", &json!({ "version": "1.1.0", "values": { "color": "blue" } }))?;
     told(world, "aged", "1.1.0 is installed")?;
     assert_eq!(color(world, "aged")?, "blue");
+    Ok(())
+}
+
+/// Not one of the eleven, and as old: Helm's own words quote the value that a schema refuses.
+fn a_value_from_a_secret_is_never_told(world: &World) -> Result<()> {
+    want(world, "strict", &json!({ "values": { "color": "Blue-1" } }))?;
+    told(world, "strict", "Blue-1")?;
+    let secret = json!({ "type": "fitout.dev/values", "stringData": { "values.yaml": "color: Hunter-2" } });
+    apply(&world.hub, &object("v1", "Secret", "org-acme", "login", &secret))?;
+    let from = json!([{ "secretKeyRef": { "name": "login", "key": "values.yaml" } }]);
+    want(world, "strict", &json!({ "values": {}, "valuesFrom": from }))?;
+    let instance = told(world, "strict", "`fitout values strict --explain` shows")?;
+    assert!(!instance["status"].to_string().contains("Hunter"), "{}", instance["status"]);
     Ok(())
 }
 
