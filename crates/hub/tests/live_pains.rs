@@ -209,7 +209,7 @@ fn a_value_from_a_secret_is_never_told(world: &World) -> Result<()> {
     let secret = json!({ "type": "fitout.dev/values", "stringData": { "values.yaml": "color: Hunter-2" } });
     apply(&world.hub, &object("v1", "Secret", "org-acme", "login", &secret))?;
     let from = json!([{ "secretKeyRef": { "name": "login", "key": "values.yaml" } }]);
-    want(world, "strict", &json!({ "values": {}, "valuesFrom": from }))?;
+    want(world, "strict", &json!({ "valuesFrom": from }))?;
     let instance = told(world, "strict", "`fitout values strict --explain` shows")?;
     assert!(!instance["status"].to_string().contains("Hunter"), "{}", instance["status"]);
     Ok(())
