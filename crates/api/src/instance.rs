@@ -103,6 +103,10 @@ pub struct ExtensionInstanceSpec {
     /// What is done where another hand has changed the release, or made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeover: Option<Takeover>,
+    /// Another number than before has what is installed tested, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub test_run: Option<u32>,
 }
 
 /// What is done where a change fails.
@@ -310,9 +314,38 @@ pub struct ExtensionInstanceStatus {
     /// The first object that is not healthy, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_unhealthy: Option<Unhealthy>,
+    /// How what is installed did in its tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Test>,
     /// The last revisions, the newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<RevisionSummary>,
+}
+
+/// One time that what is installed was tested.
+#[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Test {
+    /// Which one, as `testRun` had it.
+    pub run: u32,
+    /// The revision that was tested.
+    pub revision: u32,
+    /// How it went.
+    pub result: TestResult,
+    /// The same in a sentence.
+    pub message: String,
+    /// When it was begun.
+    pub at: Time,
+}
+
+/// How tests went.
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TestResult {
+    /// They are not over.
+    Running,
+    /// All did what they were to do.
+    Passed,
+    /// One did not, and none was run after it.
+    Failed,
 }
 
 /// A step of a plan.

@@ -31,7 +31,7 @@ pub use fitout_model::FreeForm;
 pub use instance::{
     Choice, Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference,
     FailurePolicy, IgnoredFields, ObjectCount, Policy, RevisionSummary, Scope, SecretKeyReference, Step, Takeover,
-    Unhealthy, Upgrade, ValuesSource,
+    Test, TestResult, Unhealthy, Upgrade, ValuesSource,
 };
 pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
 pub use plan::{Plan, PlanSpec};

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::Artifact;
+use fitout_release::HookEvent;
 
 use crate::{
-    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Run, Seen, State, Wanted, next,
+    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Run, Seen, State, Tested,
+    Wanted, next,
 };
 
 /// What is going to be done, and how it ends.
@@ -118,6 +120,13 @@ pub fn note(
         }
         Effect::WriteRun { hook, run, .. } => drop(runs.insert(*hook, run.clone())),
         Effect::RemoveRecord(number) => drop(records.remove(number)),
+        Effect::BeginTests { run, .. } => {
+            recorded.tested = Some(Tested { run: *run, over: false });
+            runs.retain(|_, run| run.event != HookEvent::Test);
+        }
+        Effect::EndTests { .. } => {
+            recorded.tested = recorded.tested.map(|tested| Tested { over: true, ..tested });
+        }
         Effect::Run(_) | Effect::Apply(_) | Effect::Delete(_) => {}
     }
 }

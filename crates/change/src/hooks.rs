@@ -67,7 +67,9 @@ fn failed(
     number: u32,
     observed: &Observed,
 ) -> Next {
-    if observed.records.get(&number).is_some_and(|status| *status != RecordStatus::Failed) {
+    // What is installed stays so, whatever its tests say.
+    let counts = *event != HookEvent::Test;
+    if counts && observed.records.get(&number).is_some_and(|status| *status != RecordStatus::Failed) {
         return Next::Do(vec![Effect::WriteRecord { number, status: RecordStatus::Failed }]);
     }
     gone(&hook.id, hook.goes(&HookDeletePolicy::Failed), observed)

@@ -95,8 +95,25 @@ fn towards(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Rec
         .or_else(|| some(prune(artifact, recorded, observed)))
         .or_else(|| hooks(after))
         .or_else(|| some(finish(last, recorded, observed)))
-        .or_else(|| some(forget(wanted, recorded, observed)));
+        .or_else(|| some(forget(wanted, recorded, observed)))
+        .or_else(|| tests(wanted, artifact, number, recorded, observed));
     unfinished.unwrap_or(Next::Done)
+}
+
+/// Runs the tests of what is installed, as often as a person wants them. Runs that are on record are of this time once it
+/// is begun.
+fn tests(wanted: &Wanted, artifact: &Artifact, number: u32, recorded: &Recorded, observed: &Observed) -> Option<Next> {
+    let run = wanted.test?;
+    let ended = |failed| some(vec![Effect::EndTests { failed }]);
+    match recorded.tested.filter(|tested| tested.run == run) {
+        None => some(vec![Effect::BeginTests { number, run }]),
+        Some(tested) if tested.over => None,
+        Some(_) => match hooks::next(&artifact.hooks, &HookEvent::Test, number, false, observed) {
+            None => ended(None),
+            Some(Next::Failed { object, .. }) => ended(Some(object)),
+            next => next,
+        },
+    }
 }
 
 fn some(effects: Vec<Effect>) -> Option<Next> {

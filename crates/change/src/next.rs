@@ -50,6 +50,18 @@ pub enum Effect {
     },
     /// Makes the object of a hook of the wanted artifact.
     Run(usize),
+    /// Says in the newest release record that no test has run, then on the hub that they are begun.
+    BeginTests {
+        /// The revision that is tested.
+        number: u32,
+        /// Which of the times it is that a person wanted it tested.
+        run: u32,
+    },
+    /// Says on the hub how the tests went.
+    EndTests {
+        /// The one that failed.
+        failed: Option<ObjectId>,
+    },
     /// Applies an object of the wanted artifact.
     Apply(ObjectId),
     /// Deletes an object that is ours.

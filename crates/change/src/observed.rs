@@ -20,6 +20,8 @@ pub struct Wanted {
     pub retry: bool,
     /// What a person has chosen where another hand changed the release.
     pub takeover: Option<Takeover>,
+    /// The last time that what is installed was to be tested.
+    pub test: Option<u32>,
     /// How many revisions are kept beside the one that is deployed.
     pub history: usize,
 }
@@ -41,6 +43,8 @@ pub struct Recorded {
     pub held: bool,
     /// Every revision that is kept, oldest first.
     pub revisions: Vec<Revision>,
+    /// The last time that what is installed was tested.
+    pub tested: Option<Tested>,
 }
 
 impl Recorded {
@@ -51,6 +55,15 @@ impl Recorded {
             revision.outcome = Some(if last { Outcome::Deployed } else { Outcome::Superseded });
         }
     }
+}
+
+/// One time that what is installed was tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tested {
+    /// Which one, as it was wanted.
+    pub run: u32,
+    /// Whether it has come to its end.
+    pub over: bool,
 }
 
 /// One revision of an instance, as the hub recorded it before the first write.

@@ -76,7 +76,7 @@ fn lasting(object: &Value) -> Value {
 pub fn plan(question: &Question) -> Plan {
     let Question { wanted, recorded, observed, prepared, .. } = question;
     let removing = !wanted.present;
-    let foreseen = foresee(&Wanted { suspended: false, ..(*wanted).clone() }, recorded, observed);
+    let foreseen = foresee(&Wanted { suspended: false, test: None, ..(*wanted).clone() }, recorded, observed);
     let obstacle = match (&foreseen.end, prepared) {
         _ if removing => None,
         (_, Err(Unprepared::Unresolved(sentence))) => Some(Obstacle::Unresolved(sentence.clone())),
@@ -185,7 +185,9 @@ fn writes(question: &Question, foreseen: &Foreseen) -> Vec<Write> {
                 | Effect::Release
                 | Effect::WriteRevision { .. }
                 | Effect::FinishRevision(_)
-                | Effect::RemoveRevision(_) => {}
+                | Effect::RemoveRevision(_)
+                | Effect::BeginTests { .. }
+                | Effect::EndTests { .. } => {}
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use fitout_plan::{Owner, Prepared};
-use fitout_release::{ApplyMethod, Chart, Hook, HookPhase, HookRun, Metadata, Release, Status};
-use serde_json::Map;
+use fitout_release::{ApplyMethod, Chart, Hook, HookEvent, HookPhase, HookRun, Metadata, Release, Status};
+use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use crate::{RecordStatus, Run, RunPhase};
@@ -76,6 +76,16 @@ pub fn set_run(release: &mut Release, hook: usize, run: &Run, now: OffsetDateTim
     };
     hook.last_run = HookRun { started_at, completed_at, phase };
     hook.rest.insert(EVENT.to_owned(), run.event.as_str().into());
+}
+
+/// Says in a record that no test has run.
+pub fn forget_tests(release: &mut Release) {
+    for hook in &mut release.hooks {
+        if hook.rest.get(EVENT).and_then(Value::as_str) == Some(HookEvent::Test.as_str()) {
+            hook.rest.remove(EVENT);
+            hook.last_run = HookRun::default();
+        }
+    }
 }
 
 /// How the hooks of a record went, as far as we ran them.

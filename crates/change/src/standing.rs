@@ -25,6 +25,8 @@ pub struct Situation<'a> {
     pub failure: Option<&'a str>,
     /// What is to be done now.
     pub next: &'a Next,
+    /// What is to be done now is a test of what is installed.
+    pub testing: bool,
     /// The first object that is not healthy, and why.
     pub unhealthy: Option<&'a str>,
 }
@@ -79,9 +81,11 @@ pub fn standing(now: &Situation) -> Standing {
         Next::Taken(newest) => Standing::Blocked(taken(now.release, *newest)),
         Next::Foreign(newest) => Standing::Foreign(changed(now.release, *newest)),
         Next::Failed { object, event } => Standing::Failed(failed_hook(object, event, None)),
-        Next::Do(_) | Next::Await(_) => Standing::Applying,
+        Next::Do(_) | Next::Await(_) if !now.testing => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
-        Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
+        Next::Done | Next::Do(_) | Next::Await(_) => {
+            now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned()))
+        }
     }
 }
 
@@ -162,6 +166,7 @@ pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step
             Effect::Apply(id) => (at(id), format!("apply {}", words(phase(&id.gvk))), Some(id)),
             Effect::WriteRun { run, .. } => (at_hook(&run.event, last), format!("run {} hooks", run.event), None),
             Effect::Run(_) => (0, "run hooks".to_owned(), None),
+            Effect::BeginTests { .. } => (last, "run tests".to_owned(), None),
             Effect::Delete(id) if removing => (at(id), format!("remove {}", words(phase(&id.gvk))), Some(id)),
             Effect::Delete(id) => (last, "remove what is no longer part of it".to_owned(), Some(id)),
             Effect::Hold
@@ -211,6 +216,7 @@ mod tests {
             unprepared: None,
             failure: None,
             next,
+            testing: false,
             unhealthy: None,
         }
     }
@@ -228,6 +234,7 @@ mod tests {
         let rows = [
             (quiet(&done), Standing::Installed),
             (quiet(&work), Standing::Applying),
+            (Situation { testing: true, ..quiet(&work) }, Standing::Installed),
             (quiet(&blocked), Standing::Blocked(remedy.to_owned())),
             (quiet(&taken), Standing::Blocked(helms.to_owned())),
             (Situation { unhealthy: Some("ill"), ..quiet(&done) }, Standing::Starting("ill".to_owned())),

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_change::{
-    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Seen, State, Takeover, Wanted,
-    foresee, next,
+    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Seen, State, Takeover, Tested,
+    Wanted, foresee, next,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Artifact, Planned, PlannedHook, phase};
@@ -122,7 +122,15 @@ fn second() -> Artifact {
 fn wanted(artifact: Option<Artifact>) -> Wanted {
     let present = artifact.is_some();
     // What goes has hooks that run then.
-    Wanted { present, suspended: false, artifact: artifact.or(Some(first())), retry: true, takeover: None, history: 2 }
+    Wanted {
+        present,
+        suspended: false,
+        artifact: artifact.or(Some(first())),
+        retry: true,
+        takeover: None,
+        test: None,
+        history: 2,
+    }
 }
 
 impl World {
@@ -188,6 +196,12 @@ impl World {
                 }
             }
             Effect::RemoveRecord(number) => drop(self.observed.records.remove(number)),
+            Effect::BeginTests { run, .. } => {
+                self.recorded.tested = Some(Tested { run: *run, over: false });
+                self.observed.runs.retain(|_, run| run.event != HookEvent::Test);
+                self.succeeded.retain(|(.., event)| *event != HookEvent::Test.to_string());
+            }
+            Effect::EndTests { .. } => self.recorded.tested.as_mut().unwrap().over = true,
             Effect::Apply(id) => {
                 let last = revisions.last().unwrap();
                 assert!(last.inventory.contains(id), "{id} was applied before it was on record");
@@ -300,6 +314,7 @@ impl World {
             objects: self.observed.objects.keys().map(content).collect(),
             records: self.observed.records.clone(),
             revisions: revisions.collect(),
+            tested: self.recorded.tested,
             held: self.recorded.held,
         }
     }
@@ -310,6 +325,7 @@ struct End {
     objects: BTreeMap<ObjectId, Digest>,
     records: BTreeMap<u32, RecordStatus>,
     revisions: Vec<(u32, Option<Outcome>)>,
+    tested: Option<Tested>,
     held: bool,
 }
 
@@ -317,6 +333,11 @@ struct End {
 fn life() -> Vec<Wanted> {
     let back = Artifact { rolls_back_to: Some(1), ..first() };
     vec![wanted(Some(first())), wanted(Some(second())), wanted(Some(back)), wanted(None)]
+}
+
+/// The first revision is to be tested, for the time that has this number.
+fn tested(run: u32) -> Wanted {
+    Wanted { test: Some(run), ..wanted(Some(first())) }
 }
 
 #[test]
@@ -348,7 +369,8 @@ fn a_whole_life_goes_through_all_its_stations() {
 
 #[test]
 fn whichever_effect_fails_however_the_end_is_the_same() {
-    let steps = life();
+    let mut steps = life();
+    steps.splice(1..1, [tested(1), tested(2)]);
     let mut before = World::default();
     let mut tried = 0;
     for wanted in &steps {
@@ -433,6 +455,27 @@ fn a_hook_that_fails_is_told_and_only_that_one_runs_again() {
     world.run(&wanted(Some(first())), None);
     assert_eq!(story(&world.done), ["-migrate", "migrate", "stays", "objects", "tell", "-tell"]);
     assert_eq!(world.observed.records, [(1, RecordStatus::Deployed)].into());
+}
+
+#[test]
+fn tests_run_each_time_that_they_are_wanted_and_what_fails_stays_installed() {
+    let mut world = World::default();
+    world.run(&wanted(Some(first())), None);
+    let mut test = |run| {
+        world.done.clear();
+        world.run(&tested(run), None);
+        assert_eq!(world.recorded.tested, Some(Tested { run, over: true }));
+        assert_eq!(world.observed.records, [(1, RecordStatus::Deployed)].into());
+        (story(&world.done).join(" "), world.done.pop().unwrap())
+    };
+    assert_eq!(test(1), ("try".to_owned(), Effect::EndTests { failed: None }));
+    assert_eq!(test(2), ("-try try".to_owned(), Effect::EndTests { failed: None }));
+    world.failing.insert("try".to_owned(), 1);
+    world.done.clear();
+    world.run(&tested(3), None);
+    assert_eq!(world.done.last(), Some(&Effect::EndTests { failed: Some(id("v1", "Pod", "try")) }));
+    assert_eq!(world.observed.records, [(1, RecordStatus::Deployed)].into());
+    assert_eq!(world.run(&tested(3), None), 0);
 }
 
 #[test]

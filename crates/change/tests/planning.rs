@@ -60,7 +60,15 @@ impl Scene {
     fn empty(wanted: &Prepared) -> Self {
         let artifact = Some(wanted.artifact.clone());
         Self {
-            wanted: Wanted { present: true, suspended: false, artifact, retry: false, takeover: None, history: 2 },
+            wanted: Wanted {
+                present: true,
+                suspended: false,
+                artifact,
+                retry: false,
+                takeover: None,
+                test: None,
+                history: 2,
+            },
             recorded: Recorded::default(),
             observed: Observed::default(),
             found: BTreeMap::new(),
@@ -78,6 +86,7 @@ impl Scene {
         scene.namespace = true;
         scene.recorded = Recorded {
             held: true,
+            tested: None,
             revisions: vec![Revision {
                 number: 1,
                 action: Action::Install,

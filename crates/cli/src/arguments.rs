@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Adopt(Takeover),
     /// Install again what is wanted, over what another hand made of an instance's release
     Reassert(Takeover),
+    /// Run the tests that come with what is installed, as `helm test` does
+    Test(Test),
     /// Show what the hub would do for an instance, object by object, and why
     Plan(Plan),
     /// Show the values an instance is made with, and which layer set each of them
@@ -321,6 +323,18 @@ pub(crate) struct Takeover {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) waiting: Waiting,
+}
+
+#[derive(Args)]
+pub(crate) struct Test {
+    /// The instance
+    pub(crate) instance: String,
+    /// Do not wait for the end of the tests
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// How long to wait
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = ages::duration)]
+    pub(crate) timeout: Duration,
 }
 
 #[derive(Args)]

@@ -2,13 +2,13 @@
 
 use std::io::IsTerminal;
 
-use fitout_api::{Choice, Cluster, ExtensionInstance, ExtensionRevision, FreeForm, PlanSpec};
+use fitout_api::{Choice, Cluster, ExtensionInstance, ExtensionRevision, FreeForm, PlanSpec, TestResult};
 use kube::api::{DeleteParams, DynamicObject, ListParams, Preconditions};
 use kube::core::ApiResource;
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 
-use crate::arguments::{Install, Rollback, Takeover, Uninstall, Upgrade, Waiting};
+use crate::arguments::{Install, Rollback, Takeover, Test, Uninstall, Upgrade, Waiting};
 use crate::connection::Session;
 use crate::display::Display;
 use crate::failure::{Failure, refused};
@@ -102,6 +102,30 @@ pub(crate) async fn take_over(session: &Session, asked: &Takeover, choice: Choic
         }
     };
     finish(session, typed(&changed)?, &asked.waiting, &done, &format!("changed instance {name}: {begun}")).await
+}
+
+pub(crate) async fn test(session: &Session, asked: &Test) -> Result<Answer, Failure> {
+    let name = &asked.instance;
+    let changed = change(session, name, false, |object| {
+        instance::test(object);
+        Ok(())
+    });
+    let instance = typed(&changed.await?)?;
+    let run = instance.spec.test_run.unwrap_or_default();
+    if asked.no_wait {
+        let words = || format!("changed instance {name}: the hub runs its tests, and its status says how they go\n");
+        return Ok(session.output.object(&instance, words)?.into());
+    }
+    let seen = follow(session, instance, Until::Tested(run), asked.timeout, &Display::for_people(name)).await?;
+    let Some((seen, test)) = seen.and_then(|seen| Some((seen.clone(), seen.status?.test?))) else {
+        return Ok(String::new().into());
+    };
+    if test.result == TestResult::Failed {
+        return Err(
+            Failure::new(format!("instance {name}: {}", test.message)).hint("what is installed was left as it is")
+        );
+    }
+    Ok(session.output.object(&seen, || format!("tested {name}: {}\n", test.message))?.into())
 }
 
 pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Result<Answer, Failure> {

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use fitout_api::{ExtensionInstance, ObjectCount};
+use fitout_api::{ExtensionInstance, ObjectCount, TestResult};
 use futures::StreamExt;
 use kube::runtime::{WatchStreamExt, watcher};
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub(crate) enum Until {
     Ready,
     /// That it is no more.
     Gone,
+    /// That it was tested, the time that has this number.
+    Tested(u32),
 }
 
 /// What can be followed.
@@ -38,6 +40,11 @@ pub(crate) trait Followed: Kept + Serialize {
     /// How many objects of it are ready, where it has any.
     fn objects(&self) -> Option<ObjectCount> {
         None
+    }
+
+    /// Whether it was tested, the time that has this number.
+    fn is_tested(&self, _run: u32) -> bool {
+        false
     }
 
     /// What to say when it was not what was waited for within this time.
@@ -59,8 +66,17 @@ impl Followed for ExtensionInstance {
         progress::objects(self)
     }
 
+    fn is_tested(&self, run: u32) -> bool {
+        let test = self.status.as_ref().and_then(|status| status.test.as_ref());
+        test.is_some_and(|test| test.run == run && test.result != TestResult::Running)
+    }
+
     fn out_of_time(&self, until: Until, waited: &str) -> Failure {
-        let what = if until == Until::Ready { "ready" } else { "gone" };
+        let what = match until {
+            Until::Ready => "ready",
+            Until::Gone => "gone",
+            Until::Tested(_) => "tested",
+        };
         verdict::out_of_time(self, what, waited)
     }
 }
@@ -86,6 +102,9 @@ pub(crate) async fn follow<K: Followed>(
                     let looked_at = display.show(&seen);
                     last = seen;
                     match last.verdict() {
+                        _ if matches!(until, Until::Tested(run) if last.is_tested(run)) => {
+                            return Ok(Some(last.clone()));
+                        }
                         Verdict::Stuck(failure) => return Err(failure),
                         Verdict::Ready if until == Until::Ready => return Ok(Some(last.clone())),
                         // Who does not read to the end has read enough.

@@ -51,6 +51,7 @@ pub(crate) fn wanted(
         recreate: install.cautions.recreate.clone(),
         allow_data_loss: install.cautions.allow_data_loss.clone(),
         takeover: install.adopt.then_some(Takeover { choice: Choice::Adopt, revision: None }),
+        test_run: None,
     };
     Ok(ExtensionInstance::held(namespace, &name, spec))
 }
@@ -121,6 +122,14 @@ pub(crate) fn take_over(name: &str, instance: &mut Value, choice: Choice) -> Res
         spec.remove("rollbackTo");
     }
     Ok(revision)
+}
+
+/// Makes of an instance, as the hub has it, one that is to be tested once more.
+pub(crate) fn test(instance: &mut Value) {
+    let run = instance["spec"]["testRun"].as_u64().unwrap_or_default() + 1;
+    if let Some(spec) = instance.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("testRun".to_owned(), run.into());
+    }
 }
 
 /// The values that an instance, as the hub has it, carries itself.

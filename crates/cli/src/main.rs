@@ -95,6 +95,7 @@ async fn run(arguments: Arguments, paint: Paint) -> Result<Answer, Failure> {
         Command::Rollback(rollback) => changes::rollback(&session().await?, &rollback).await,
         Command::Uninstall(uninstall) => changes::uninstall(&session().await?, &uninstall).await,
         Command::Adopt(asked) => changes::take_over(&session().await?, &asked, Choice::Adopt).await,
+        Command::Test(asked) => changes::test(&session().await?, &asked).await,
         Command::Reassert(asked) => changes::take_over(&session().await?, &asked, Choice::Reassert).await,
         Command::Plan(plan) => plans::run(&session().await?, &plan).await,
         Command::Values(asked) => values::run(&session().await?, &asked).await,

@@ -113,6 +113,7 @@ fn facts(instance: &ExtensionInstance, status: &ExtensionInstanceStatus) -> Vec<
         facts.push(("Objects", format!("{} {} of {} ready", bar(objects), objects.ready, objects.total)));
     }
     facts.extend(unhealthy(status).map(|unhealthy| ("Unhealthy", unhealthy)));
+    facts.extend(status.test.as_ref().map(|test| ("Tests", format!("revision {}: {}", test.revision, test.message))));
     facts
 }
 

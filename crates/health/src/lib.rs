@@ -77,6 +77,25 @@ pub fn health_at(object: &Value, now: OffsetDateTime) -> Health {
     judge(View::new(object), Some(now))
 }
 
+/// Whether what runs once has come to its end, and to a good one. To have begun is enough for kstatus, and not for whoever
+/// waits for what it does.
+pub fn ended(object: &Value) -> Option<bool> {
+    let object = View::new(object);
+    match object.text("/kind") {
+        "Pod" => match object.text("/status/phase") {
+            "Succeeded" => Some(true),
+            "Failed" => Some(false),
+            _ => None,
+        },
+        "Job" => object.conditions().find_map(|condition| match condition {
+            condition if condition.is("Complete", "True") => Some(true),
+            condition if condition.is("Failed", "True") => Some(false),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
 fn judge(object: View<'_>, now: Option<OffsetDateTime>) -> Health {
     // What an object says of itself in the common words comes before what is known about its kind.
     if let Some(health) = generic::common(object) {

@@ -1,7 +1,7 @@
 //! What is written for those who look later: events, and on each revision what came of it.
 //!
 //! Nobody waits for it, so it comes after what somebody waits for: when nothing has changed for a moment, and at the latest
-//! some seconds later. What came of a revision follows from the instance's status, so nothing is lost with a hub that ends
+//! half a minute later. What came of a revision follows from the instance's status, so nothing is lost with a hub that ends
 //! before; an event that was not told by then is.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::Hub;
 const CALM: Duration = Duration::from_millis(300);
 
 /// How long is waited for that.
-const AT_THE_LATEST: Duration = Duration::from_secs(5);
+const AT_THE_LATEST: Duration = Duration::from_secs(30);
 
 /// As many events as can wait. One more is dropped: the status says the same.
 const EVENTS: usize = 4096;

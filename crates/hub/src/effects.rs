@@ -3,12 +3,14 @@
 use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
-use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName};
+use fitout_api::{
+    ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName, Test, TestResult,
+};
 use fitout_change::record::{self, Earlier};
-use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPhase};
+use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPhase, failed_hook};
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::{Ignored, Prepared, Unprepared, adopted};
-use fitout_release::{Release, Stamp, fitting_secret};
+use fitout_plan::{Ignored, PlannedHook, Prepared, Unprepared, adopted};
+use fitout_release::{HookEvent, Release, Stamp, fitting_secret};
 use fitout_target::Refusal;
 use futures::future::join_all;
 use kube::api::{ObjectMeta, PostParams};
@@ -156,8 +158,57 @@ impl Session {
                 let id = ObjectId::of(&kept.object).context("a hook has no name")?;
                 Ok(self.target.apply(&id, &kept.object, &Ignored::default()).await?)
             }
+            Effect::BeginTests { number, run } => {
+                let mut release = self.record(instance, *number).await?;
+                record::forget_tests(&mut release);
+                self.replace(&mut release, *number, OffsetDateTime::now_utc()).await?;
+                self.say_tested(instance, |_| {
+                    let message = format!("the tests of revision {number} run");
+                    let (result, at) = (TestResult::Running, report::now());
+                    Some(Test { run: *run, revision: *number, result, message, at })
+                })
+                .await
+            }
+            Effect::EndTests { failed } => {
+                let (result, message) = self.tested(prepared()?, failed.as_ref()).await;
+                self.say_tested(instance, |test| Some(Test { result, message, ..test? })).await
+            }
             Effect::Delete(id) => Ok(self.target.delete(id).await?),
         }
+    }
+
+    /// How the tests went, and why one failed where it did.
+    async fn tested(&self, prepared: &Prepared, failed: Option<&ObjectId>) -> (TestResult, String) {
+        let Some(id) = failed else {
+            let is_test = |hook: &&PlannedHook| hook.events.contains(&HookEvent::Test);
+            let message = match prepared.artifact.hooks.iter().filter(is_test).count() {
+                0 => format!("{} has no tests", prepared.version),
+                1 => "1 test passed".to_owned(),
+                count => format!("{count} tests passed"),
+            };
+            return (TestResult::Passed, message);
+        };
+        let known = self.hook_cause.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let cause = match known {
+            Some(cause) => Some(cause),
+            None => self.target.cause(id).await.ok().flatten(),
+        };
+        (TestResult::Failed, failed_hook(id, &HookEvent::Test, cause.as_deref()))
+    }
+
+    /// Says on the hub how tests go, and leaves all else as it was said.
+    async fn say_tested(
+        &self,
+        instance: &ExtensionInstance,
+        change: impl FnOnce(Option<Test>) -> Option<Test>,
+    ) -> Result<()> {
+        let said = || self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut status = said().clone().unwrap_or_default();
+        status.test = change(status.test);
+        let api: Api<ExtensionInstance> = Api::namespaced(self.hub.client.clone(), &self.namespace);
+        report::write(&api, &instance.name_any(), &status).await?;
+        *said() = Some(status);
+        Ok(())
     }
 
     async fn hold(&self, instance: &ExtensionInstance, hold: bool) -> Result<()> {

@@ -8,7 +8,8 @@ use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
 use fitout_change::{Action, Outcome, RecordStatus, Revision};
 use fitout_model::{Digest, ObjectId, Packages};
 use fitout_plan::{
-    Chosen, Harm, Lookup, Mask, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept, resolve,
+    Chosen, Harm, Ignore, Lookup, Mask, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept,
+    resolve,
 };
 use fitout_target::Facts;
 use kube::ResourceExt;
@@ -70,7 +71,7 @@ impl Session {
             return prepared.clone();
         }
         let prepared = match (instance.spec.rollback_to, packages) {
-            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await,
+            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await.map(Arc::new),
             (None, Some(packages)) => {
                 let request = self.request(instance, &values, &facts);
                 match resolve(&request, &packages) {
@@ -81,9 +82,12 @@ impl Session {
             (None, None) => Err(no_catalog(catalog)),
         };
         let prepared = prepared.map_err(|unprepared| self.without_secrets(unprepared, instance));
+        let ignore: Vec<Ignore> = instance.spec.drift.ignore.iter().map(Into::into).collect();
         let prepared = prepared.map(|mut prepared| {
-            prepared.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
-            Arc::new(prepared)
+            if prepared.ignore != ignore {
+                Arc::make_mut(&mut prepared).ignore = ignore;
+            }
+            prepared
         });
         self.prepared = Some((key, prepared.clone()));
         prepared
@@ -132,26 +136,30 @@ impl Session {
         request: &Request<'_>,
         chosen: Chosen,
         catalog: &str,
-    ) -> Result<Prepared, Unprepared> {
+    ) -> Result<Arc<Prepared>, Unprepared> {
         let archive = self.hub.archive(catalog, &chosen.package).await?;
         let chosen = Chosen { archive, ..chosen };
         let inputs = chosen.inputs(request);
         if let Some(good) = self.good_instead(instance, &inputs) {
-            return self.bring_back(instance, good).await;
+            return self.bring_back(instance, good).await.map(Arc::new);
         }
         let last = self.recorded.revisions.last();
         if let Some(last) =
             last.filter(|last| self.inputs.get(&last.number).map(String::as_str) == Some(inputs.as_str()))
-            && let Ok(kept) = self.kept(&last.artifact).await
         {
-            return chosen.again(&kept, request);
+            if let Some(same) = self.remembered(last, &inputs) {
+                return Ok(same);
+            }
+            if let Ok(kept) = self.kept(&last.artifact).await {
+                return chosen.again(&kept, request).map(Arc::new);
+            }
         }
         let mut answers: BTreeMap<Lookup, Value> = BTreeMap::new();
         for _ in 0..LOOKUPS {
             match render(&chosen, request, &answers)? {
                 Rendering::Ready(prepared) => {
                     self.ensure_safe(instance, &prepared).await?;
-                    return Ok(*prepared);
+                    return Ok(Arc::new(*prepared));
                 }
                 Rendering::Need(lookups) => {
                     for lookup in lookups {
@@ -165,6 +173,14 @@ impl Session {
         let message =
             format!("its templates look up ever more of the cluster, more than {LOOKUPS} times; mend the chart");
         Err(Unprepared::Wrong(message))
+    }
+
+    /// What was prepared last, where it is of this revision and made from the same.
+    fn remembered(&self, last: &Revision, inputs: &Digest) -> Option<Arc<Prepared>> {
+        let (_, prepared) = self.prepared.as_ref()?;
+        let same =
+            |found: &&Arc<Prepared>| found.inputs.as_ref() == Some(inputs) && found.artifact.digest == last.artifact;
+        prepared.as_ref().ok().filter(same).cloned()
     }
 
     /// Where these inputs have failed and a failure brings back what was there: the revision that was.

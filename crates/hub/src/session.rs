@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use fitout_api::{
     Choice, ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, FINALIZER, FailurePolicy, ObjectName, Scope,
+    Test, TestResult,
 };
 use fitout_change::{
-    Action, Effect, Next, Outcome, RecordStatus, Recorded, Revision, Run, Wanted, failed_hook, record, running,
+    Action, Effect, Next, Outcome, RecordStatus, Recorded, Revision, Run, Tested, Wanted, failed_hook, record, running,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Ignore, Prepared, Unprepared};
@@ -105,11 +106,11 @@ pub(crate) struct Adopted {
     pub(crate) inputs: Option<Digest>,
 }
 
-/// Why an object is not healthy, and when that was asked.
+/// Why an object is not healthy, as far as that was asked, and when it is asked next.
 pub(crate) struct Cause {
     pub(crate) object: ObjectId,
     pub(crate) sentence: Option<String>,
-    pub(crate) asked: Instant,
+    pub(crate) due: Instant,
 }
 
 /// Why a session ended.
@@ -261,6 +262,7 @@ impl Session {
             recorded: Recorded {
                 held: instance.finalizers().iter().any(|finalizer| finalizer == FINALIZER),
                 revisions: revisions.iter().map(|revision| read_revision(revision, installed)).collect(),
+                tested: instance.status.as_ref().and_then(|status| status.test.as_ref()).map(tested),
             },
             inputs: revisions
                 .iter()
@@ -476,6 +478,12 @@ impl Session {
         last.is_some_and(|last| self.records.get(&last.number) == Some(&RecordStatus::Failed))
     }
 
+    /// Whether what is installed is being tested, and nothing else is done to it.
+    pub(crate) fn is_testing(&self) -> bool {
+        let installed = self.recorded.revisions.last().is_some_and(|last| last.outcome.is_some());
+        installed && self.recorded.tested.is_some_and(|tested| !tested.over)
+    }
+
     fn is_ill(&self) -> bool {
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -497,6 +505,7 @@ impl Session {
                 revision: takeover.revision,
                 keep: takeover.choice == Choice::Adopt,
             }),
+            test: instance.spec.test_run,
             history: self.hub.options.history,
         }
     }
@@ -533,6 +542,10 @@ pub(crate) fn owner(instance: &ExtensionInstance) -> fitout_plan::Owner<'_> {
 /// The same, as it is known on its cluster.
 pub(crate) fn release(instance: &ExtensionInstance) -> Owner {
     Owner { name: instance.spec.release_name().to_owned(), namespace: instance.spec.namespace.clone() }
+}
+
+fn tested(test: &Test) -> Tested {
+    Tested { run: test.run, over: test.result != TestResult::Running }
 }
 
 fn read_revision(revision: &ExtensionRevision, installed: Option<u32>) -> Revision {

@@ -36,6 +36,9 @@ pub(crate) async fn report(hub: &Hub, target: &Target, session: &Session, round:
     told
 }
 
+/// How long something may take to become healthy before the cluster is asked why it is not.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// How long an answer to why something is not healthy is good for.
 const GOOD_FOR: Duration = Duration::from_secs(2);
 
@@ -51,11 +54,14 @@ async fn ask_why(target: &Target, session: &Session) {
         *known() = None;
         return;
     };
-    let fresh = known().as_ref().is_some_and(|cause| cause.object == object && cause.asked.elapsed() < GOOD_FOR);
-    if !fresh {
-        let sentence = target.cause(&object).await.ok().flatten();
-        *known() = Some(Cause { object, sentence, asked: Instant::now() });
-    }
+    let now = Instant::now();
+    let (sentence, due) = match known().take().filter(|cause| cause.object == object) {
+        Some(Cause { sentence, due, .. }) => (sentence, due),
+        None => (None, now + GRACE),
+    };
+    let (sentence, due) =
+        if due <= now { (target.cause(&object).await.ok().flatten(), now + GOOD_FOR) } else { (sentence, due) };
+    *known() = Some(Cause { object, sentence, due });
 }
 
 /// Says of an instance that its cluster does not answer.
@@ -181,6 +187,7 @@ fn status(
         unprepared: round.prepared.as_ref().err(),
         failure: round.failure,
         next: round.next,
+        testing: session.is_testing(),
         unhealthy: unhealthy.as_deref(),
     });
     describe(&mut status, round, &standing);

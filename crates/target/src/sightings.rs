@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_change::{Progress, Seen, State};
-use fitout_health::{Health, health};
+use fitout_health::{Health, ended, health};
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE, was_updated};
 use serde_json::Value;
@@ -45,6 +45,8 @@ pub struct Sighting {
     pub(crate) updated: bool,
     /// How it is.
     pub health: Health,
+    /// How far it has come to its end, where it is of a kind that has one.
+    run: Option<Progress>,
     version: u64,
 }
 
@@ -65,11 +67,13 @@ impl Sighting {
             updated: was_updated(metadata),
             keep: annotation(KEEP).as_deref() == Some("keep"),
             health: health(object),
+            run: run(object),
             version: text(&metadata["resourceVersion"]).parse().unwrap_or(0),
         }
     }
 
     /// What the object is to the release that wants it, where it is known to hold what was applied or not.
+    /// Of a hook that runs, its end is what counts.
     pub fn seen(&self, by: &Owner, claim: Claim, holds: Option<Digest>) -> Seen {
         let state = match &self.owner {
             Some(owner) if owner != by => {
@@ -81,13 +85,17 @@ impl Sighting {
         };
         Seen {
             state,
-            progress: match self.health {
-                Health::Current => Progress::Healthy,
-                Health::Failed(_) => Progress::Failed,
-                Health::InProgress(_) | Health::Terminating(_) => Progress::Underway,
-            },
+            progress: self.run.filter(|_| claim == Claim::Named).unwrap_or_else(|| self.progress()),
             keep: self.keep,
             anew: false,
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        match self.health {
+            Health::Current => Progress::Healthy,
+            Health::Failed(_) => Progress::Failed,
+            Health::InProgress(_) | Health::Terminating(_) => Progress::Underway,
         }
     }
 }
@@ -263,6 +271,15 @@ impl Sightings {
     }
 }
 
+fn run(object: &Value) -> Option<Progress> {
+    let runs = ["Job", "Pod"].contains(&object["kind"].as_str().unwrap_or_default());
+    runs.then(|| match ended(object) {
+        None => Progress::Underway,
+        Some(true) => Progress::Healthy,
+        Some(false) => Progress::Failed,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -291,6 +308,30 @@ mod tests {
     fn state(sightings: &Sightings) -> Option<State> {
         let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
         sightings.seen(&id(), &by, Claim::Marked).map(|seen| seen.state)
+    }
+
+    #[test]
+    fn a_hook_that_has_begun_is_not_at_its_end() {
+        let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
+        let condition = |kind: &str| json!({ "conditions": [{ "type": kind, "status": "True" }] });
+        let job = json!({ "startTime": "2026-01-02T03:04:05Z", "active": 1 });
+        let running = json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] });
+        let rows = [
+            ("Job", job, Progress::Underway, Progress::Healthy),
+            ("Job", condition("Complete"), Progress::Healthy, Progress::Healthy),
+            ("Job", condition("Failed"), Progress::Failed, Progress::Failed),
+            ("Pod", running, Progress::Underway, Progress::Healthy),
+            ("Pod", json!({ "phase": "Succeeded" }), Progress::Healthy, Progress::Healthy),
+            ("Pod", json!({ "phase": "Failed" }), Progress::Failed, Progress::Healthy),
+            ("ConfigMap", json!({}), Progress::Healthy, Progress::Healthy),
+        ];
+        for (kind, status, as_hook, as_object) in rows {
+            let version = if kind == "Job" { "batch/v1" } else { "v1" };
+            let object = json!({ "apiVersion": version, "kind": kind, "metadata": {}, "status": status });
+            let sighting = Sighting::of(&object);
+            let seen = |claim| sighting.seen(&by, claim, None).progress;
+            assert_eq!((seen(Claim::Named), seen(Claim::Marked)), (as_hook, as_object), "{kind} {status}");
+        }
     }
 
     #[test]
