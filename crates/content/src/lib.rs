@@ -137,7 +137,7 @@ fn part_name(digest: &Digest, index: usize) -> String {
 }
 
 fn pack(content: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
     // Writing to memory does not fail.
     let _ = encoder.write_all(content);
     encoder.finish().unwrap_or_default()

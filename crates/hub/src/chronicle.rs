@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 use crate::Hub;
 
 /// How long nothing has to change before it is calm.
-const CALM: Duration = Duration::from_millis(300);
+const CALM: Duration = Duration::from_secs(1);
 
 /// How long is waited for that.
 const AT_THE_LATEST: Duration = Duration::from_secs(30);

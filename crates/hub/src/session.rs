@@ -68,6 +68,8 @@ pub(crate) struct Session {
     /// Which namespaces are there, as far as that was asked since the session last slept.
     pub(crate) namespaces: BTreeMap<String, bool>,
     reported: Option<Instant>,
+    /// After how long what goes on is told, where that is too soon now.
+    untold: Option<Duration>,
     /// Held while there is something to write, and not while something is waited for.
     leave: Option<(OwnedSemaphorePermit, Counted)>,
     progress: Progress,
@@ -285,6 +287,7 @@ impl Session {
             ignore: vec![],
             namespaces: [(own.clone(), !absent)].into(),
             reported: None,
+            untold: None,
             leave: None,
             progress: Progress::new(hub.measures.clone(), instance),
             written: Mutex::default(),
@@ -325,6 +328,7 @@ impl Session {
                     }
                     Some(pause).filter(|_| instance.spec.on_failure != FailurePolicy::Stop || !self.has_failed())
                 }
+                None if self.untold.is_some() => self.untold,
                 // Why something is not healthy shows in pods and events, which nobody watches.
                 None if self.is_ill() => Some(self.relook.pause()),
                 None => None,
@@ -420,9 +424,13 @@ impl Session {
             return (next, failure);
         }
         // While work goes on, a person sees it often enough; the end of it is always told.
-        let busy = matches!(next, Next::Do(_)) && failure.is_none();
-        if busy && self.reported.is_some_and(|at| at.elapsed() < REPORT_EVERY) {
-            return (next, failure);
+        self.untold = None;
+        if failure.is_none() && self.is_passing(&next) {
+            let told = self.reported.and_then(|at| REPORT_EVERY.checked_sub(at.elapsed()));
+            if let Some(left) = told.filter(|left| !left.is_zero()) {
+                self.untold = Some(left);
+                return (next, failure);
+            }
         }
         self.reported = Some(Instant::now());
         let round = Round {
@@ -482,6 +490,16 @@ impl Session {
     pub(crate) fn is_testing(&self) -> bool {
         let installed = self.recorded.revisions.last().is_some_and(|last| last.outcome.is_some());
         installed && self.recorded.tested.is_some_and(|tested| !tested.over)
+    }
+
+    /// Whether what is to be said now is soon to be something else.
+    fn is_passing(&self, next: &Next) -> bool {
+        let healthy = |id| self.target.sightings().get(id).is_some_and(|sighting| sighting.health.is_current());
+        match next {
+            Next::Do(_) | Next::Await(_) => true,
+            Next::Done => !self.inventory().iter().all(healthy),
+            _ => false,
+        }
     }
 
     fn is_ill(&self) -> bool {

@@ -21,6 +21,9 @@ pub(crate) const SECRET_LIMIT: usize = 1 << 20;
 /// more than eighty times its size was made to exhaust whoever reads it.
 const UNPACKED_LIMIT: u64 = 64 << 20;
 
+/// Half the time of the best, for a text that is a twentieth longer.
+const QUICK: Compression = Compression::new(3);
+
 /// How gzip begins. Helm's oldest records are not compressed.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 
@@ -33,10 +36,10 @@ pub fn encode(release: &Release) -> Result<String, Error> {
         name: release.name.clone(),
         source,
     })?;
-    // Without a name, a time or the maker's system in its head, unlike what the gzip command writes.
-    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&json).map_err(Error::NotGzip)?;
-    let text = STANDARD.encode(packed.finish().map_err(Error::NotGzip)?);
+    let mut text = pack(&json, QUICK)?;
+    if text.len() > SECRET_LIMIT {
+        text = pack(&json, Compression::best())?;
+    }
     if text.len() > SECRET_LIMIT {
         return Err(Error::TooLarge {
             namespace: release.namespace.clone(),
@@ -47,6 +50,13 @@ pub fn encode(release: &Release) -> Result<String, Error> {
         });
     }
     Ok(text)
+}
+
+/// Without a name, a time or the maker's system in its head, unlike what the gzip command writes.
+fn pack(json: &[u8], level: Compression) -> Result<String, Error> {
+    let mut packed = GzEncoder::new(Vec::new(), level);
+    packed.write_all(json).map_err(Error::NotGzip)?;
+    Ok(STANDARD.encode(packed.finish().map_err(Error::NotGzip)?))
 }
 
 /// The release that such a text holds. Its labels are not in it: see [`crate::from_secret`].
