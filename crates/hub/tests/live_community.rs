@@ -57,7 +57,8 @@ fn what_the_built_in_catalog_offers_is_installed_in_order_and_is_what_it_declare
     for package in &first[..DECLARED.len()] {
         declared(&world, &package.definition).with_context(|| package.definition.extension.clone())?;
     }
-    refused(&world)
+    refused(&world)?;
+    sideloaded(&world)
 }
 
 /// Installs them, each once all that it depends on is ready.
@@ -316,4 +317,18 @@ fn refused(world: &World) -> Result<()> {
             Err(anyhow!("{ready}"))
         }
     })
+}
+
+/// An API server takes every definition as it is.
+fn sideloaded(world: &World) -> Result<()> {
+    let packages = fitout_catalog::embedded("community").packages;
+    let mut documents = String::new();
+    for package in &packages {
+        documents.push_str("---\n");
+        documents.push_str(std::str::from_utf8(&package.files["definition.yaml"])?);
+    }
+    let args = ["create", "--dry-run=server", "--namespace=org-acme", "--output=name", "--filename=-"];
+    let taken = world.hub.kubectl().run_with_input(&args, &documents)?;
+    assert_eq!(taken.lines().count(), packages.len(), "{taken}");
+    Ok(())
 }
