@@ -24,7 +24,8 @@ use repository::Repository;
 use serde_json::{Value, json};
 use world::{INSTANCES, World, apply, condition, object};
 
-/// The testbed has the charts of the very versions that are offered, so what they declare can be held against what they bring.
+/// The testbed has these charts in the versions that are offered, so what is declared can be held against what they bring. Its
+/// podinfo is an older one, and hands out as little.
 const DECLARED: [&str; 4] = ["cert-manager", "metrics-server", "podinfo", "trust-manager"];
 
 /// The testbed has these in other versions.
