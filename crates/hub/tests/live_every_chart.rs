@@ -18,6 +18,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use every::another_value::another_value;
 use every::objects::{Places, Written, compare, read, written};
 use every::plain_pods::make_pods_plain;
+use every::webhooks::{OUT_OF_THE_WAY, disarm, left_alone};
 use fitout_testkit::{AuditLog, Cluster, Spec, pods_cannot_run, sample, skip, until};
 use serde_json::{Value, json};
 use world::{INSTANCES, World, apply, condition, object};
@@ -40,12 +41,6 @@ const QUICK: [&str; 10] = [
     "istio-ingress",
     "istio-ztunnel",
     "podinfo",
-];
-
-/// What is not compared once webhooks that nobody serves have been taken out of the way, on both sides by another hand.
-const OUT_OF_THE_WAY: [(&str, &str); 2] = [
-    ("ValidatingWebhookConfiguration", "/webhooks/*/failurePolicy"),
-    ("MutatingWebhookConfiguration", "/webhooks/*/failurePolicy"),
 ];
 
 /// Two clusters, the hub of one of them, and Helm for the other.
@@ -242,10 +237,9 @@ impl Trial<'_> {
     }
 
     fn want(&self, spec: &Value) -> Result<()> {
-        let kinds = OUT_OF_THE_WAY.iter().map(|(kind, pointer)| json!({ "kind": kind, "pointers": [pointer] }));
         let mut whole = json!({
             "cluster": "foo", "namespace": self.name, "extension": { "name": self.name, "catalog": "local" },
-            "drift": { "ignore": kinds.collect::<Vec<_>>() },
+            "drift": left_alone(),
         });
         whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
         let spec = json!({ "spec": whole });
@@ -324,33 +318,10 @@ impl Trial<'_> {
             .collect())
     }
 
-    /// Takes webhooks that nobody serves out of the way of everybody else.
+    /// Takes webhooks that nobody serves out of the way, which from then on are not compared.
     fn disarm(&self) -> Result<()> {
-        for cluster in [&*self.pair.world.target, &self.pair.theirs] {
-            for kind in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
-                let path = format!("/apis/admissionregistration.k8s.io/v1/{kind}");
-                let found = cluster.client().get(&path)?["items"].as_array().cloned().unwrap_or_default();
-                for configuration in found {
-                    let webhooks = configuration["webhooks"].as_array().cloned().unwrap_or_default();
-                    let armed = webhooks.iter().enumerate().filter(|(_, webhook)| webhook["failurePolicy"] == "Fail");
-                    let replace = |(index, _)| json!({ "op": "replace", "path": format!("/webhooks/{index}/failurePolicy"), "value": "Ignore" });
-                    let changes: Vec<Value> = armed.map(replace).collect();
-                    if !changes.is_empty() {
-                        let name = configuration["metadata"]["name"].as_str().unwrap_or_default();
-                        let changes = format!("--patch={}", Value::Array(changes));
-                        cluster.kubectl().run(&[
-                            "patch",
-                            kind,
-                            name,
-                            "--type=json",
-                            "--field-manager=disarm",
-                            &changes,
-                        ])?;
-                    }
-                }
-            }
-        }
-        Ok(())
+        disarm(&self.pair.world.target)?;
+        disarm(&self.pair.theirs)
     }
 
     fn uninstall(&self) -> Result<()> {

@@ -3,64 +3,18 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod chart;
+mod repository;
 mod world;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow};
 use fitout_testkit::until;
+use repository::Repository;
 use serde_json::json;
 use world::{LIMIT, World, apply, condition, object};
-
-/// A repository as most are: files behind a web server, here one that wants to know who asks.
-struct Repository {
-    address: String,
-    down: Arc<AtomicBool>,
-}
-
-impl Repository {
-    fn start(folder: PathBuf) -> Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = format!("http://{}", listener.local_addr()?);
-        let down = Arc::<AtomicBool>::default();
-        let closed = Arc::clone(&down);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                if !closed.load(Ordering::Relaxed) {
-                    let _ = answer(stream, &folder);
-                }
-            }
-        });
-        Ok(Self { address, down })
-    }
-}
-
-fn answer(mut stream: TcpStream, folder: &Path) -> Result<()> {
-    let mut lines = BufReader::new(stream.try_clone()?).lines();
-    let first = lines.next().context("a request")??;
-    let path = first.split(' ').nth(1).context("a path")?.trim_start_matches('/').to_owned();
-    let mut known = false;
-    for line in lines {
-        let line = line?.to_lowercase();
-        // charts:secret
-        known |= line == "authorization: basic y2hhcnrzonnly3jlda==";
-        if line.is_empty() {
-            break;
-        }
-    }
-    let (status, body) = match fs::read(folder.join(path)) {
-        _ if !known => ("401 Unauthorized", vec![]),
-        Ok(body) => ("200 OK", body),
-        Err(_) => ("404 Not Found", vec![]),
-    };
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
-    Ok(stream.write_all(&body)?)
-}
 
 #[test]
 fn what_was_installed_once_needs_no_repository_any_more() -> Result<()> {
@@ -73,7 +27,7 @@ fn what_was_installed_once_needs_no_repository_any_more() -> Result<()> {
     helm.run(&["package", &text(&source)?, "--destination", &text(&folder)?])?;
     helm.run(&["repo", "index", &text(&folder)?])?;
     fs::remove_dir_all(&source)?;
-    let repository = Repository::start(folder.clone())?;
+    let repository = Repository::start_guarded(folder.clone())?;
     let definition = format!(
         "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: {{ name: thing-3 }}\n\
          spec: {{ extension: thing, version: 3.0.0, bootstrap: true, helm: {{ chart: thing, version: 3.0.0, repository: \
