@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn the_head_tells_neither_time_nor_system() {
         let packed = STANDARD.decode(encode(&release()).unwrap()).unwrap();
-        // Magic, method, no flags, no time, slowest compression, unknown system: what Helm writes.
-        assert_eq!(packed[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255]);
+        // Magic, method, no flags, no time, neither slowest nor fastest compression, unknown system.
+        assert_eq!(packed[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
     }
 
     #[test]
