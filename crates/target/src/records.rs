@@ -7,8 +7,8 @@ use fitout_plan::MANAGER;
 use fitout_release::{Release, from_secret, secret_name};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::Api;
-use kube::api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, PostParams};
-use serde_json::{Value, json};
+use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
+use serde_json::Value;
 
 use crate::{Refusal, Target};
 
@@ -98,9 +98,14 @@ impl Target {
     /// Makes a namespace. One that is there already stays as it is.
     pub async fn make_namespace(&self, name: &str) -> Result<(), Refusal> {
         let namespaces: Api<Namespace> = Api::all(self.client().clone());
-        let object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
-        let made = namespaces.patch(name, &PatchParams::apply(MANAGER), &Patch::Apply(&object)).await;
-        made.map(drop).map_err(|error| Refusal::new(&namespace_id(name), &error))
+        let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+        let object = Namespace { metadata, ..Namespace::default() };
+        let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+        match namespaces.create(&params, &object).await {
+            Ok(_) => Ok(()),
+            Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => Ok(()),
+            Err(error) => Err(Refusal::new(&namespace_id(name), &error)),
+        }
     }
 }
 
