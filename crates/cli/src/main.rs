@@ -53,10 +53,6 @@ impl From<String> for Answer {
     }
 }
 
-/// Half the time of the system's, and a fraction of what static programs have.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let plain = arguments.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
