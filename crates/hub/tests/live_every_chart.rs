@@ -43,6 +43,9 @@ const QUICK: [&str; 10] = [
     "podinfo",
 ];
 
+/// Charts that are of no use without the kinds of another.
+const NEEDS: [(&str, &str); 1] = [("trust-manager", "cert-manager")];
+
 /// Two clusters, the hub of one of them, and Helm for the other.
 struct Pair {
     world: World,
@@ -62,6 +65,7 @@ struct Trial<'a> {
     pair: &'a Pair,
     name: &'a str,
     chart: &'a Path,
+    namespace: String,
     times: Vec<String>,
 }
 
@@ -82,7 +86,8 @@ fn every_chart_installs_as_helm_installs_it() -> Result<()> {
     make_pods_plain(&pair.theirs)?;
     let mut wrong = String::new();
     for (name, chart) in &charts {
-        let mut trial = Trial { pair: &pair, name, chart, times: vec![] };
+        let namespace = home(&pair.theirs, name, chart)?;
+        let mut trial = Trial { pair: &pair, name, chart, namespace, times: vec![] };
         let result = trial.run();
         let times = trial.times.join(", ");
         match result {
@@ -124,6 +129,30 @@ fn chosen(world: &World) -> Result<Vec<(String, PathBuf)>> {
     Ok(taken)
 }
 
+/// What a chart comes to in a namespace.
+fn rendered(cluster: &Cluster, name: &str, chart: &Path, namespace: &str) -> Result<Vec<Value>> {
+    let (chart, namespace) = (chart.to_string_lossy(), format!("--namespace={namespace}"));
+    let words = ["template", name, &chart, &namespace, "--kube-version=1.36.3", "--set=crds.enabled=true"];
+    // Some refuse values that they do not know.
+    let text = cluster.helm().run(&words).or_else(|_| cluster.helm().run(&words[..5]))?;
+    read(&text)
+}
+
+/// The namespaces that objects name and do not bring, beside the release's own.
+fn elsewhere(objects: &[Value], own: &str) -> BTreeSet<String> {
+    let brought =
+        |name: &&str| objects.iter().any(|one| one["kind"] == "Namespace" && one["metadata"]["name"] == **name);
+    let named = objects.iter().filter_map(|object| object["metadata"]["namespace"].as_str());
+    named.filter(|name| *name != own && !brought(name)).map(str::to_owned).collect()
+}
+
+/// Where a chart is installed: a namespace of its own name, or the one that it insists on, as istio's does on `istio-system`.
+fn home(cluster: &Cluster, name: &str, chart: &Path) -> Result<String> {
+    let mut others = elsewhere(&rendered(cluster, name, chart, name)?, name);
+    others.remove("kube-system");
+    Ok(if others.len() == 1 { others.pop_first().unwrap_or_default() } else { name.to_owned() })
+}
+
 /// Makes an extension of a chart.
 fn offer(catalog: &Path, name: &str, chart: &Path) -> Result<()> {
     let folder = catalog.join(name).join("1.0.0");
@@ -155,7 +184,7 @@ impl Trial<'_> {
         let their_log = self.pair.theirs.audit().from_now()?;
         let values = another_value(self.chart, self.name).context("look for another value")?;
         let mut seen = BTreeMap::new();
-        self.make_namespaces()?;
+        self.make_ground()?;
 
         self.timed("install", |trial| trial.both(&["install", "--create-namespace"], 1, &json!({})))?;
         self.timed("same objects", |trial| trial.same(&mut seen, &[]))?;
@@ -179,22 +208,24 @@ impl Trial<'_> {
         Self::no_write_failed(&log, &their_log)
     }
 
-    /// Some charts write to a namespace that they expect to be there: `istio-system`.
-    fn make_namespaces(&self) -> Result<()> {
-        let (chart, namespace) = (self.chart.to_string_lossy(), format!("--namespace={}", self.name));
-        let rendered =
-            self.pair.theirs.helm().run(&["template", self.name, &chart, &namespace, "--kube-version=1.36.3"])?;
-        let objects = read(&rendered)?;
-        let brought =
-            |name: &&str| objects.iter().any(|one| one["kind"] == "Namespace" && one["metadata"]["name"] == **name);
-        let named = objects.iter().filter_map(|object| object["metadata"]["namespace"].as_str());
-        let named: BTreeSet<&str> = named.filter(|name| *name != self.name && !brought(name)).collect();
-        for name in named {
-            let path = format!("/api/v1/namespaces/{name}");
-            for cluster in [&*self.pair.world.target, &self.pair.theirs] {
-                if cluster.client().find(&path)?.is_none() {
+    /// What a chart expects to be there: namespaces that it writes to, and kinds that another chart brings.
+    fn make_ground(&self) -> Result<()> {
+        let objects = rendered(&self.pair.theirs, self.name, self.chart, &self.namespace)?;
+        let named = elsewhere(&objects, &self.namespace);
+        for cluster in [&*self.pair.world.target, &self.pair.theirs] {
+            for name in &named {
+                if cluster.client().find(&format!("/api/v1/namespaces/{name}"))?.is_none() {
                     cluster.client().create("/api/v1/namespaces", &json!({ "metadata": { "name": name } }))?;
                 }
+            }
+            for (_, other) in NEEDS.iter().filter(|(chart, _)| *chart == self.name) {
+                let chart = cluster.bed().programs().chart(other);
+                let objects = rendered(cluster, other, &chart, other)?;
+                let kinds: Vec<Value> =
+                    objects.into_iter().filter(|object| object["kind"] == "CustomResourceDefinition").collect();
+                ensure!(!kinds.is_empty(), "{other} brings no kinds");
+                let list = json!({ "apiVersion": "v1", "kind": "List", "items": kinds });
+                cluster.kubectl().run_with_input(&["apply", "--server-side", "--filename=-"], &list.to_string())?;
             }
         }
         Ok(())
@@ -231,14 +262,14 @@ impl Trial<'_> {
         let (values, chart) = (format!("--values={}", values.display()), self.chart.to_string_lossy());
         let (verb, flags) = words.split_first().context("a verb")?;
         let what = if *verb == "rollback" { vec!["1"] } else { vec![&*chart, &values] };
-        let namespace = format!("--namespace={}", self.name);
+        let namespace = format!("--namespace={}", self.namespace);
         let words = [&[*verb, self.name][..], &what, flags, &[&namespace, "--timeout=150s"]].concat();
         self.pair.theirs.helm().run(&words).map(drop)
     }
 
     fn want(&self, spec: &Value) -> Result<()> {
         let mut whole = json!({
-            "cluster": "foo", "namespace": self.name, "extension": { "name": self.name, "catalog": "local" },
+            "cluster": "foo", "namespace": self.namespace, "extension": { "name": self.name, "catalog": "local" },
             "drift": left_alone(),
         });
         whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
@@ -289,7 +320,7 @@ impl Trial<'_> {
     /// What Helm says that the release has, with what two renderings of it do not have in common.
     fn release(&self) -> Result<Vec<Written>> {
         let helm = self.pair.theirs.helm();
-        let namespace = format!("--namespace={}", self.name);
+        let namespace = format!("--namespace={}", self.namespace);
         let mut release = String::new();
         for part in ["manifest", "hooks"] {
             write!(release, "{}\n---\n", helm.run(&["get", part, self.name, &namespace])?)?;
@@ -309,10 +340,12 @@ impl Trial<'_> {
         ];
         // Twice, because what is installed may have been looked up.
         let (once, twice) = (read(&helm.run(&again)?)?, read(&helm.run(&again)?)?);
-        let by_chance: BTreeMap<_, _> =
-            written(&once, &twice, self.name).into_iter().map(|written| (written.name.clone(), written)).collect();
+        let by_chance: BTreeMap<_, _> = written(&once, &twice, &self.namespace)
+            .into_iter()
+            .map(|written| (written.name.clone(), written))
+            .collect();
         let release = read(&release)?;
-        Ok(written(&release, &release, self.name)
+        Ok(written(&release, &release, &self.namespace)
             .into_iter()
             .map(|written| by_chance.get(&written.name).cloned().unwrap_or(written))
             .collect())
@@ -326,7 +359,7 @@ impl Trial<'_> {
 
     fn uninstall(&self) -> Result<()> {
         std::thread::scope(|scope| {
-            let namespace = format!("--namespace={}", self.name);
+            let namespace = format!("--namespace={}", self.namespace);
             let theirs = scope
                 .spawn(move || self.pair.theirs.helm().run(&["uninstall", self.name, &namespace, "--timeout=150s"]));
             self.pair.world.hub.client().delete(&format!("{INSTANCES}/{}", self.name))?;
@@ -373,7 +406,15 @@ impl Trial<'_> {
                     let _ = cluster.client().delete(&path);
                 }
             }
-            let _ = cluster.client().delete(&format!("/api/v1/namespaces/{}", self.name));
+            let home = format!("/api/v1/namespaces/{}", self.namespace);
+            let _ = cluster.client().delete(&home);
+            if self.namespace != self.name {
+                // The next chart may insist on it too.
+                until(&format!("{home} is gone"), CHANGE, || match cluster.client().find(&home)? {
+                    None => Ok(()),
+                    Some(found) => Err(anyhow!("{}", found["status"]["conditions"])),
+                })?;
+            }
             for written in release.iter().filter(|written| written.name.kind == "CustomResourceDefinition") {
                 until(&format!("{} is gone", written.name), CHANGE, || match places.find(&written.name)? {
                     None => Ok(()),
