@@ -4,6 +4,9 @@ use std::net::Ipv4Addr;
 
 use crate::{Bed, KubeVersion};
 
+/// Room for the Services of a benchmark.
+const WIDE: &str = "198.18.0.0/16";
+
 /// Where and as what an API server runs.
 pub(crate) struct ApiServer<'a> {
     pub(crate) bed: &'a Bed,
@@ -36,7 +39,11 @@ impl ApiServer<'_> {
             "--authorization-mode=Node,RBAC".to_owned(),
             "--enable-admission-plugins=NodeRestriction".to_owned(),
             "--allow-privileged=true".to_owned(),
-            format!("--service-cluster-ip-range={}", bed.slot().services()),
+            // Without a node nobody is taken to a Service: then there may be as many as anybody likes.
+            format!(
+                "--service-cluster-ip-range={}",
+                if self.with_node { bed.slot().services() } else { WIDE.to_owned() }
+            ),
             format!("--kubelet-client-certificate={}", pki("apiserver-kubelet-client.crt")),
             format!("--kubelet-client-key={}", pki("apiserver-kubelet-client.key")),
             format!("--kubelet-certificate-authority={}", pki("ca.crt")),
