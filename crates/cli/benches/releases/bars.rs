@@ -59,6 +59,12 @@ pub fn crowd(alone: &Measured, crowded: &Measured) -> usize {
     bars.iter().filter(|bar| bar.missed()).count()
 }
 
+/// Whether the bar of changes that change nothing is missed.
+pub fn unchanged(per_second: f64) -> usize {
+    let bar = Bar { what: "per CPU second of the hub", ratio: per_second, limit: Limit::AtLeast(500.0) };
+    usize::from(bar.missed())
+}
+
 fn time(one: &Measured, other: &Measured) -> f64 {
     one.took.as_secs_f64() / other.took.as_secs_f64()
 }

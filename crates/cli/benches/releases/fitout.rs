@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use fitout_api::{Catalog, ExtensionInstance};
-use fitout_testkit::{Cluster, copy_tree, start_hub};
+use fitout_testkit::{Cluster, Process, copy_tree, start_hub};
 use kube::api::{Api, ApiResource, PostParams};
 use serde_json::{Value, json};
 
@@ -14,22 +15,35 @@ use crate::sample::values;
 use crate::{PODINFO, Stage, client, crowd, fresh, namespace};
 
 const CATALOG: &str = "bench";
-const ORGANIZATION: &str = "org-local";
+pub const ORGANIZATION: &str = "org-local";
 
 pub fn run(stage: &Stage, count: usize, crds: usize) -> Result<Measured> {
+    let cluster = start(stage, crds)?;
+    let hub = hub(&cluster)?;
+    let counted = Controllers::begin(&cluster, vec![hub])?;
+    let took = stage.runtime.block_on(install(stage, &cluster, count))?;
+    counted.end(took)
+}
+
+/// A cluster with so many kinds more, the hub on it, and what it offers.
+pub fn start(stage: &Stage, crds: usize) -> Result<Cluster> {
     let mut cluster = fresh()?;
     crowd::add(&cluster, crds)?;
     start_hub(&mut cluster, Path::new(env!("CARGO_BIN_EXE_fitout")))?;
     stage.runtime.block_on(offer(stage, &cluster))?;
-    let hub = cluster.other("hub").context("the hub is not running")?;
-    let counted = Controllers::begin(&cluster, vec![hub])?;
-    let took = stage.runtime.block_on(async {
-        let client = client::connect(&cluster).await?;
-        let api = Api::<ExtensionInstance>::namespaced(client.clone(), ORGANIZATION);
-        let kind = ApiResource::erase::<ExtensionInstance>(&());
-        client::until_ready(&client, &kind, count, |release| want(&api, stage, namespace(release))).await
-    })?;
-    counted.end(took)
+    Ok(cluster)
+}
+
+pub fn hub(cluster: &Cluster) -> Result<&Process> {
+    cluster.other("hub").context("the hub is not running")
+}
+
+/// Installs releases, and says how long that took.
+pub async fn install(stage: &Stage, cluster: &Cluster, count: usize) -> Result<Duration> {
+    let client = client::connect(cluster).await?;
+    let api = Api::<ExtensionInstance>::namespaced(client.clone(), ORGANIZATION);
+    let kind = ApiResource::erase::<ExtensionInstance>(&());
+    client::until_ready(&client, &kind, count, |release| want(&api, stage, namespace(release))).await
 }
 
 /// As `fitout install` does it.

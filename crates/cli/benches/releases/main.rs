@@ -14,6 +14,7 @@ mod helm;
 mod measured;
 mod sample;
 mod shelf;
+mod unchanged;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -38,6 +39,9 @@ struct Options {
     /// Fitout alone, with so many kinds in the cluster and without
     #[arg(long, value_name = "N", conflicts_with = "only")]
     crds: Option<usize>,
+    /// Fitout alone: releases whose values change so that the same is rendered, over and over
+    #[arg(long, conflicts_with_all = ["only", "crds", "manifests"])]
+    unchanged: bool,
     /// Fitout gets what the chart renders to as plain manifests, in place of the chart
     #[arg(long)]
     manifests: bool,
@@ -89,6 +93,7 @@ fn main() -> Result<()> {
     let mut missed = 0;
     for &count in &options.count {
         missed += match options.crds {
+            None if options.unchanged => unchanged::run(&stage, count)?,
             Some(crds) => stage.crowded(count, crds)?,
             None => stage.contest(count, &options.only)?,
         };
