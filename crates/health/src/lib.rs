@@ -27,6 +27,7 @@ mod kinds;
 mod pod;
 pub mod reasons;
 mod registration;
+mod run;
 mod sentence;
 mod view;
 mod workload;
@@ -40,6 +41,7 @@ use crate::view::View;
 
 pub use crate::cause::{LogOf, cause, log_wanted, suspects};
 pub use crate::kinds::shown_by_metadata;
+pub use crate::run::run;
 
 /// How an object is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_change::{Progress, Seen, State};
-use fitout_health::{Health, health};
+use fitout_health::{Health, health, run};
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE, was_updated};
 use serde_json::Value;
@@ -45,6 +45,8 @@ pub struct Sighting {
     pub(crate) updated: bool,
     /// How it is.
     pub health: Health,
+    /// How it is as something that is run to its end.
+    run: Option<Health>,
     version: u64,
 }
 
@@ -65,6 +67,7 @@ impl Sighting {
             updated: was_updated(metadata),
             keep: annotation(KEEP).as_deref() == Some("keep"),
             health: health(object),
+            run: run(object),
             version: text(&metadata["resourceVersion"]).parse().unwrap_or(0),
         }
     }
@@ -79,9 +82,11 @@ impl Sighting {
             _ if self.terminating => State::Terminating,
             _ => holds.map_or(State::Changed, State::Applied),
         };
+        // What runs and is known by its name alone is a hook, whose end is waited for.
+        let health = self.run.as_ref().filter(|_| claim == Claim::Named).unwrap_or(&self.health);
         Seen {
             state,
-            progress: match self.health {
+            progress: match health {
                 Health::Current => Progress::Healthy,
                 Health::Failed(_) => Progress::Failed,
                 Health::InProgress(_) | Health::Terminating(_) => Progress::Underway,
@@ -321,6 +326,20 @@ mod tests {
         sightings.see(&id(), sighting("a", 2, "edited"));
         sightings.applied(&id(), Digest::of("x"), sighting("a", 1, "f"));
         assert_eq!(state(&sightings), Some(State::Changed));
+    }
+
+    #[test]
+    fn a_hook_is_healthy_once_it_has_ended_and_a_job_of_the_release_once_it_has_started() {
+        let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
+        let progress = |status: Value, claim| {
+            let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "status": status });
+            Sighting::of(&job).seen(&by, claim, None).progress
+        };
+        let (started, ended) =
+            (json!({ "startTime": "t" }), json!({ "conditions": [{ "type": "Complete", "status": "True" }] }));
+        assert_eq!(progress(started.clone(), Claim::Named), Progress::Underway);
+        assert_eq!(progress(started, Claim::Marked), Progress::Healthy);
+        assert_eq!(progress(ended, Claim::Named), Progress::Healthy);
     }
 
     #[test]
