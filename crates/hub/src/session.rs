@@ -76,6 +76,8 @@ pub(crate) struct Session {
     pub(crate) said: Mutex<Option<ExtensionInstanceStatus>>,
     /// What was prepared last, and from what.
     pub(crate) prepared: Option<(Digest, Result<Arc<Prepared>, Unprepared>)>,
+    /// When what could not be prepared is prepared again, although nothing that we know of has changed.
+    pub(crate) due: Mutex<Option<Instant>>,
     /// What was rendered from what, as far as that is on record.
     pub(crate) inputs: BTreeMap<u32, String>,
     /// Objects that have to be made anew: the cluster has refused to change them.
@@ -288,6 +290,7 @@ impl Session {
             written: Mutex::default(),
             said: Mutex::new(instance.status.clone()),
             prepared: None,
+            due: Mutex::default(),
         })
     }
 
@@ -312,10 +315,12 @@ impl Session {
             }
             // By the time it goes on they may have come or gone.
             self.namespaces.clear();
+            let due = *self.due.lock().unwrap_or_else(PoisonError::into_inner);
+            let due = due.map(|due| due.saturating_duration_since(Instant::now()));
             let pause = match trouble {
                 Some(trouble) => {
                     let left = self.patience.left().filter(|left| !left.is_zero());
-                    let pause = left.unwrap_or_else(|| retry.pause());
+                    let pause = left.or(due).unwrap_or_else(|| retry.pause());
                     let why = &trouble.sentence;
                     self.progress.span().in_scope(|| tracing::warn!(why, "trying again in {pause:?}"));
                     if trouble.unsure {
@@ -325,7 +330,7 @@ impl Session {
                 }
                 // Why something is not healthy shows in pods and events, which nobody watches.
                 None if self.is_ill() => Some(self.relook.pause()),
-                None => None,
+                None => due,
             };
             // Others wake us as well: sleep on until it is about us.
             let woken = async {
