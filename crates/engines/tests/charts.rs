@@ -39,7 +39,7 @@ fn the_remedy_is_for_whoever_can_mend_it() {
     let rows = [
         (
             ("Chart.yaml", "name: [web\n"),
-            "chart web: cannot load Chart.yaml: error converting YAML to JSON: yaml: line 2: did not find expected ',' or \
+            "chart web: cannot load Chart.yaml: error converting YAML to JSON: yaml: line 1: did not find expected ',' or \
              ']'; take another version, or mend the chart",
         ),
         (
@@ -64,8 +64,8 @@ fn the_remedy_is_for_whoever_can_mend_it() {
         ),
         (
             ("templates/a.yaml", "kind: {{ .Values.port }}: {\n"),
-            "chart web 1.0.0: YAML parse error on web/templates/a.yaml: error converting YAML to JSON: yaml: mapping \
-             values are not allowed in this context; correct the values of the instance, or mend the template",
+            "chart web 1.0.0: YAML parse error on web/templates/a.yaml: yaml: mapping values are \
+             not allowed in this context; correct the values of the instance, or mend the template",
         ),
     ];
     for (file, sentence) in rows {

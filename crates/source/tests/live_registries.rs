@@ -176,7 +176,13 @@ fn every_lie_of_a_registry_is_a_sentence_that_says_whether_to_try_again() {
             false,
             None,
         ),
-        (manifest_path(), said(429), "HOST has been asked too often; it is asked again later", true, Some(7)),
+        (
+            manifest_path(),
+            said(429),
+            "HOST has been asked too often; it wants to be left alone for a while",
+            true,
+            Some(7),
+        ),
         (blob(), said(500), "BLOB is answered with 500; the server has a problem of its own", true, Some(7)),
         (
             manifest_path(),
