@@ -13,8 +13,8 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use tokio::sync::OnceCell;
 
-use crate::Hub;
 use crate::trouble::Retry;
+use crate::{Hub, SYSTEM};
 
 /// How many bytes of archives are held at most; beyond that, they are had again from where they are kept.
 const HELD: usize = 64 << 20;
@@ -60,8 +60,8 @@ impl Hub {
         else {
             return Ok(None);
         };
-        let known = || helm.digest.clone().map(Digest::from).or_else(|| self.installed_chart(&package.digest));
         let of = (namespace.to_owned(), package.digest.clone());
+        let known = || helm.digest.clone().map(Digest::from).or_else(|| self.installed_chart(&of));
         // What nobody has installed yet may be mended where it is published, under the same version.
         let old = |cell: Cell| cell.get().is_some_and(|(since, _)| since.elapsed() >= self.options.revisit);
         if old(self.charts.cell(&of)) && known().is_none() {
@@ -104,12 +104,14 @@ impl Hub {
         }
     }
 
-    /// The chart that a definition was installed with.
-    fn installed_chart(&self, definition: &Digest) -> Option<Digest> {
+    /// The chart that a definition was installed with, by anybody where the catalog is everybody's.
+    fn installed_chart(&self, of: &Of) -> Option<Digest> {
+        let (namespace, definition) = of;
         let mut revisions = self.index.revisions.state().into_iter();
         let same = revisions.find_map(|revision| {
             let spec = &revision.spec;
-            spec.chart_digest.clone().filter(|_| spec.definition_digest == definition.as_str())
+            let own = namespace == SYSTEM || revision.namespace().as_ref() == Some(namespace);
+            spec.chart_digest.clone().filter(|_| own && spec.definition_digest == definition.as_str())
         });
         same.map(Digest::from)
     }
