@@ -25,8 +25,6 @@ pub struct Situation<'a> {
     pub failure: Option<&'a str>,
     /// What is to be done now.
     pub next: &'a Next,
-    /// What is to be done now is a test of what is installed.
-    pub testing: bool,
     /// The first object that is not healthy, and why.
     pub unhealthy: Option<&'a str>,
 }
@@ -81,11 +79,9 @@ pub fn standing(now: &Situation) -> Standing {
         Next::Taken(newest) => Standing::Blocked(taken(now.release, *newest)),
         Next::Foreign(newest) => Standing::Foreign(changed(now.release, *newest)),
         Next::Failed { object, event } => Standing::Failed(failed_hook(object, event, None)),
-        Next::Do(_) | Next::Await(_) if !now.testing => Standing::Applying,
+        Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
-        Next::Done | Next::Do(_) | Next::Await(_) => {
-            now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned()))
-        }
+        Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
     }
 }
 
@@ -216,7 +212,6 @@ mod tests {
             unprepared: None,
             failure: None,
             next,
-            testing: false,
             unhealthy: None,
         }
     }
@@ -234,7 +229,6 @@ mod tests {
         let rows = [
             (quiet(&done), Standing::Installed),
             (quiet(&work), Standing::Applying),
-            (Situation { testing: true, ..quiet(&work) }, Standing::Installed),
             (quiet(&blocked), Standing::Blocked(remedy.to_owned())),
             (quiet(&taken), Standing::Blocked(helms.to_owned())),
             (Situation { unhealthy: Some("ill"), ..quiet(&done) }, Standing::Starting("ill".to_owned())),

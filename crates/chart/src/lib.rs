@@ -30,7 +30,7 @@ pub use images::{Images, images};
 pub use lint::{Finding, Severity, lint};
 pub use load::Rules;
 pub use metadata::{Dependency, Lock, Maintainer, Metadata};
-pub use template::{Rendered, Shown, release_name, template};
+pub use template::{Rendered, Shown, fits, release_name, template};
 
 /// What Helm would say on its error output, and go on: a line each.
 pub type Warnings = Vec<String>;

@@ -52,10 +52,8 @@ pub fn template(
         .map_err(|error| format!("chart dependencies processing failed: {error}"))?;
     let top = values::render_values(&chart, given, release, capabilities.value(), options.schemas, warnings)
         .map_err(|error| error.to_string())?;
-    let range = &chart.metadata.kube_version;
-    let kube = &capabilities.kube_version;
-    if !range.is_empty() && !fits(range, &kube.normalized) {
-        let version = &kube.version;
+    if !fits(&chart, capabilities) {
+        let (range, version) = (&chart.metadata.kube_version, &capabilities.kube_version.version);
         let message = format!("chart requires kubeVersion: {range} which is incompatible with Kubernetes {version}");
         return Err(Error::later(message));
     }
@@ -87,9 +85,11 @@ fn named(name: &str) -> Result<(), Error> {
     Err(format!("release name check failed: release name {name:?}: {why}").into())
 }
 
-fn fits(range: &str, version: &str) -> bool {
-    let (Ok(range), Ok(version)) = (Range::parse(range), Version::parse(version)) else { return false };
-    range.matches(&version)
+/// Whether a chart is for this Kubernetes, as far as it says for which it is.
+pub fn fits(chart: &Chart, capabilities: &Capabilities) -> bool {
+    let range = &chart.metadata.kube_version;
+    let parsed = (Range::parse(range), Version::parse(&capabilities.kube_version.normalized));
+    range.is_empty() || matches!(parsed, (Ok(range), Ok(version)) if range.matches(&version))
 }
 
 fn sorted(chart: &Chart, mut files: Vec<(String, Text)>) -> Result<Rendered, Error> {

@@ -135,6 +135,9 @@ pub(crate) struct Hub {
     /// How long other replicas wait for one that has gone silent before one of them takes over
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = ages::duration)]
     pub(crate) lease: Duration,
+    /// How long until a chart repository is asked again whose answer only its publisher can mend
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = ages::duration)]
+    pub(crate) revisit: Duration,
     /// Where to answer /healthz, /readyz and /metrics, such as 0.0.0.0:8080 [default: nowhere]
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) observe: Option<SocketAddr>,

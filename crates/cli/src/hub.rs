@@ -13,9 +13,9 @@ use crate::{arguments, logging};
 
 /// Runs the hub until it is told to stop. Why it stopped otherwise is in its log, as everything else.
 pub(crate) async fn run(config: kube::Config, arguments: &arguments::Hub) -> Code {
-    let arguments::Hub { history, sweep_after, lease, serve, observe, log_format, log_level } = *arguments;
+    let arguments::Hub { history, sweep_after, lease, revisit, serve, observe, log_format, log_level } = *arguments;
     logging::start(log_format, log_level);
-    let options = fitout_hub::Options { history, sweep_after, lease };
+    let options = fitout_hub::Options { history, sweep_after, lease, revisit };
     let window = Window::default();
     let work = async {
         let hub = Hub::start(config, options, &window).await?;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use fitout_chart::manifest::{self, Hook as Rendered};
-use fitout_chart::render::{Capabilities, KubeVersion, Lookup, Options};
-use fitout_chart::{Chart, File, Warnings, template, values};
+use fitout_chart::render::{Capabilities, Error, KubeVersion, Lookup, Options};
+use fitout_chart::{Chart, File, Warnings, fits, template, values};
 use fitout_gotmpl::Value as Seen;
 use fitout_model::{Definition, Helm, Problem};
 use fitout_release::Hook;
@@ -30,6 +30,7 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
         is_upgrade: input.release.revision > 1,
     };
     let capabilities = capabilities(input, &crds).map_err(|error| wrong(&error, "ask whoever runs the cluster"))?;
+    let fits = fits(&chart, &capabilities);
     let asked = Rc::new(RefCell::new(BTreeSet::new()));
     let options = Options { answer: Some(answering(input.answers, Rc::clone(&asked))), ..Options::default() };
     let rendered = template(chart, &given, &release, &capabilities, input.world, &options, &mut Warnings::new());
@@ -38,8 +39,7 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
     if !asked.is_empty() {
         return Ok(Step::Need(asked));
     }
-    let rendered = rendered
-        .map_err(|error| wrong(&error.to_string(), "correct the values of the instance, or take another version"))?;
+    let rendered = rendered.map_err(|error| wrong(&error.message, remedy(&error, fits)))?;
     let mut objects = Vec::new();
     for manifest in &rendered.objects {
         read(&manifest.path, &manifest.text, &mut objects)?;
@@ -51,6 +51,17 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
         hooks.extend(object.pop().map(|object| (recorded(hook), object)));
     }
     Ok(Step::Made(Made { objects, crds, hooks, manifest: Some(rendered.manifest()), notes: rendered.notes }))
+}
+
+/// What to do about a chart that was not rendered, given whether it is for the cluster's Kubernetes.
+fn remedy(error: &Error, fits: bool) -> &'static str {
+    match error.begun {
+        true if !fits => "take another version, or upgrade the cluster's Kubernetes",
+        // No value makes a template of a text that is none.
+        true if error.message.starts_with("parse error") => "take another version, or mend the chart",
+        true => "correct the values of the instance, or mend the template",
+        false => "correct the values of the instance, or take another version",
+    }
 }
 
 /// The chart of a definition: its own files, an archive among them, or what was fetched.

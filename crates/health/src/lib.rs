@@ -27,6 +27,7 @@ mod kinds;
 mod pod;
 pub mod reasons;
 mod registration;
+mod run;
 mod sentence;
 mod view;
 mod workload;
@@ -40,6 +41,7 @@ use crate::view::View;
 
 pub use crate::cause::{LogOf, cause, log_wanted, suspects};
 pub use crate::kinds::shown_by_metadata;
+pub use crate::run::run;
 
 /// How an object is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,25 +77,6 @@ pub fn health(object: &Value) -> Health {
 /// was made.
 pub fn health_at(object: &Value, now: OffsetDateTime) -> Health {
     judge(View::new(object), Some(now))
-}
-
-/// Whether what runs once has come to its end, and to a good one. To have begun is enough for kstatus, and not for whoever
-/// waits for what it does.
-pub fn ended(object: &Value) -> Option<bool> {
-    let object = View::new(object);
-    match object.text("/kind") {
-        "Pod" => match object.text("/status/phase") {
-            "Succeeded" => Some(true),
-            "Failed" => Some(false),
-            _ => None,
-        },
-        "Job" => object.conditions().find_map(|condition| match condition {
-            condition if condition.is("Complete", "True") => Some(true),
-            condition if condition.is("Failed", "True") => Some(false),
-            _ => None,
-        }),
-        _ => None,
-    }
 }
 
 fn judge(object: View<'_>, now: Option<OffsetDateTime>) -> Health {

@@ -61,6 +61,11 @@ fn trouble(object: View<'_>) -> Option<Cause> {
     Some(Cause { reason: reason.to_owned(), message })
 }
 
+/// How a pod failed.
+pub(crate) fn failure(object: View<'_>) -> String {
+    trouble(object).map_or_else(|| because("it has failed", object.text("/status/message")), |cause| cause.message)
+}
+
 /// What is known of each container, with what it is: init containers before the others.
 pub(crate) fn containers(object: View<'_>) -> impl Iterator<Item = (&'static str, View<'_>)> {
     let init = object.items("/status/initContainerStatuses").map(|container| ("init container", container));

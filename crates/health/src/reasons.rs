@@ -55,6 +55,8 @@ pub const NOT_STARTED: &str = "NotStarted";
 pub const SUSPENDED: &str = "Suspended";
 /// A Job has failed.
 pub const JOB_FAILED: &str = "JobFailed";
+/// What was to be run to its end has failed.
+pub const RUN_FAILED: &str = "RunFailed";
 /// A kind is not served.
 pub const NOT_ESTABLISHED: &str = "NotEstablished";
 /// A kind's names are taken.

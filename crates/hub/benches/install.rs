@@ -126,7 +126,7 @@ fn bare(world: &World, prefix: &str, count: usize) -> Result<Duration> {
                     applied?;
                 }
                 release.info.status = Status::Deployed;
-                target.replace_record(&secret(&release, Stamp::Modified(OffsetDateTime::now_utc()))?, None).await?;
+                target.replace_record(secret(&release, Stamp::Modified(OffsetDateTime::now_utc()))?, None).await?;
                 anyhow::Ok(())
             }
         });

@@ -1,84 +1,146 @@
 //! Charts from where they are published: fetched once, and had by their digest from then on.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use fitout_api::REPOSITORY_SECRET;
-use fitout_model::{Digest, Package};
+use fitout_model::{Digest, Helm, Package};
 use fitout_plan::{Archive, Unprepared};
-use fitout_source::{Access, Identity, Sources, Wanted};
+use fitout_source::{Access, Cause, Error, Identity, Sources, Wanted};
 use k8s_openapi::api::core::v1::Secret;
-use kube::Api;
-use kube::api::ListParams;
+use kube::ResourceExt;
+use tokio::sync::OnceCell;
 
-use crate::Hub;
+use crate::trouble::Retry;
+use crate::{Hub, SYSTEM};
 
 /// How many bytes of archives are held at most; beyond that, they are had again from where they are kept.
 const HELD: usize = 64 << 20;
+
+/// So many charts that cannot be had are remembered.
+const MISSED: usize = 10_000;
 
 /// The archives that are in use.
 #[derive(Default)]
 pub(crate) struct Charts {
     sources: Sources,
-    /// By the digest of the definition that names them.
-    held: Mutex<BTreeMap<Digest, Archive>>,
+    held: Mutex<BTreeMap<Of, Cell>>,
+    /// By what was wanted and what was shown for it.
+    missed: Mutex<BTreeMap<Digest, Missed>>,
+}
+
+/// The namespace of a catalog and the digest of a definition: an organization has nothing by what another shows.
+type Of = (String, Digest);
+
+/// An archive and since when it is held. Whoever wants it while it is being fetched waits for that.
+type Cell = Arc<OnceCell<(Instant, Archive)>>;
+
+/// A chart that cannot be had for now.
+#[derive(Clone, Debug)]
+pub(crate) struct Absent {
+    /// For a person.
+    pub(crate) why: Unprepared,
+    /// When it is asked for again. Until then this is the answer, whoever asks and however often.
+    pub(crate) due: Instant,
+}
+
+struct Missed {
+    absent: Absent,
+    retry: Retry,
 }
 
 impl Hub {
     /// The packaged chart of a definition; none where it comes with the definition itself. The first archive that was
     /// installed of a version is the only one that ever will be.
-    pub(crate) async fn archive(&self, namespace: &str, package: &Package) -> Result<Option<Archive>, Unprepared> {
-        let Some(helm) = &package.definition.helm else { return Ok(None) };
-        let Some(repository) = &helm.repository else { return Ok(None) };
-        if let Some(held) = self.charts.held().get(&package.digest) {
-            return Ok(Some(held.clone()));
+    pub(crate) async fn archive(&self, namespace: &str, package: &Package) -> Result<Option<Archive>, Absent> {
+        let Some((helm, repository)) =
+            package.definition.helm.as_ref().and_then(|helm| Some((helm, helm.repository.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let of = (namespace.to_owned(), package.digest.clone());
+        let known = || helm.digest.clone().map(Digest::from).or_else(|| self.installed_chart(&of));
+        // What nobody has installed yet may be mended where it is published, under the same version.
+        let old = |cell: Cell| cell.get().is_some_and(|(since, _)| since.elapsed() >= self.options.revisit);
+        if old(self.charts.cell(&of)) && known().is_none() {
+            self.charts.held().remove(&of);
         }
-        let known = helm.digest.clone().map(Digest::from).or_else(|| self.installed_chart(&package.digest));
+        let cell = self.charts.cell(&of);
+        let fetched = cell.get_or_try_init(|| self.fetch(&of, helm, repository, known())).await;
+        let archive = fetched.map(|(_, archive)| archive.clone())?;
+        self.charts.keep_within(HELD);
+        Ok(Some(archive))
+    }
+
+    /// From where it is kept, or else published.
+    async fn fetch(
+        &self,
+        of: &Of,
+        helm: &Helm,
+        repository: &str,
+        known: Option<Digest>,
+    ) -> Result<(Instant, Archive), Absent> {
         if let Some(known) = &known
             && let Ok(archive) = self.content.get(known).await
         {
-            return Ok(Some(self.charts.hold(&package.digest, archive)));
+            return Ok((Instant::now(), Archive::new(archive)));
         }
-        let access = self.access(namespace, repository).await?;
+        let (access, place) = self.access(&of.0, repository);
+        let asked = Digest::of(format!("{}\n{}\n{}", of.0, of.1, access.fingerprint()));
+        let early = |missed: &&Missed| missed.absent.due > Instant::now();
+        if let Some(missed) = self.charts.missed().get(&asked).filter(early) {
+            return Err(missed.absent.clone());
+        }
         let wanted =
             Wanted { repository, chart: &helm.chart, version: helm.version.as_deref(), digest: known.as_ref() };
-        let fetched = self.charts.sources.fetch(&wanted, &access).await.map_err(|error| {
-            if error.passing() { Unprepared::Waiting(error.to_string()) } else { Unprepared::Wrong(error.to_string()) }
-        })?;
-        Ok(Some(self.charts.hold(&package.digest, fetched.archive)))
+        match self.charts.sources.fetch(&wanted, &access).await {
+            Ok(fetched) => {
+                self.charts.missed().remove(&asked);
+                Ok((Instant::now(), Archive::new(fetched.archive)))
+            }
+            Err(error) => Err(self.charts.miss(asked, &error, &place, self.options.revisit)),
+        }
     }
 
-    /// The chart that a definition was installed with.
-    fn installed_chart(&self, definition: &Digest) -> Option<Digest> {
+    /// The chart that a definition was installed with, by anybody where the catalog is everybody's.
+    fn installed_chart(&self, of: &Of) -> Option<Digest> {
+        let (namespace, definition) = of;
         let mut revisions = self.index.revisions.state().into_iter();
         let same = revisions.find_map(|revision| {
             let spec = &revision.spec;
-            spec.chart_digest.clone().filter(|_| spec.definition_digest == definition.as_str())
+            let own = namespace == SYSTEM || revision.namespace().as_ref() == Some(namespace);
+            spec.chart_digest.clone().filter(|_| own && spec.definition_digest == definition.as_str())
         });
         same.map(Digest::from)
     }
 
-    /// What a repository wants to see, from the secret that names it.
-    async fn access(&self, namespace: &str, repository: &str) -> Result<Access, Unprepared> {
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
-        let typed = ListParams::default().fields(&format!("type={REPOSITORY_SECRET}"));
-        let found = secrets.list(&typed).await.map_err(|error| Unprepared::Waiting(error.to_string()))?;
+    /// What a repository wants to see, from the secret whose address is nearest to its own, and where that is or should be.
+    fn access(&self, namespace: &str, repository: &str) -> (Access, String) {
         let text = |secret: &Secret, key: &str| {
             let content = secret.data.as_ref()?.get(key)?;
             Some(String::from_utf8_lossy(&content.0).trim().to_owned())
         };
-        let of = |secret: &&Secret| {
-            text(secret, "repository").is_some_and(|prefix| is_within(repository, prefix.trim_end_matches('/')))
+        let near = |secret: Arc<Secret>| {
+            let prefix = text(&secret, "repository").filter(|_| secret.namespace().as_deref() == Some(namespace))?;
+            let prefix = prefix.trim_end_matches('/');
+            is_within(repository, prefix).then(|| (prefix.len(), Reverse(secret.name_any()), secret))
         };
-        let Some(secret) = found.items.iter().find(of) else { return Ok(Access::default()) };
-        let key = |name: &str| text(secret, name);
-        Ok(Access {
+        let found = self.index.repositories.state().into_iter().filter_map(near);
+        let Some((_, Reverse(name), secret)) = found.max_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)))
+        else {
+            return (Access::default(), format!("a Secret of type {REPOSITORY_SECRET} in {namespace}"));
+        };
+        let key = |name: &str| text(&secret, name);
+        let access = Access {
             basic: key("username").zip(key("password")),
             bearer: key("token"),
             identity: key("tls.crt").zip(key("tls.key")).map(|(certificate, key)| Identity { certificate, key }),
             authority: key("ca.crt"),
             docker_config: key(".dockerconfigjson"),
-        })
+        };
+        (access, format!("Secret/{namespace}/{name}"))
     }
 }
 
@@ -87,19 +149,51 @@ fn is_within(address: &str, prefix: &str) -> bool {
     address.strip_prefix(prefix).is_some_and(|rest| !prefix.is_empty() && (rest.is_empty() || rest.starts_with('/')))
 }
 
+/// What a person is told, given where the access is.
+fn told(error: &Error, place: &str) -> Unprepared {
+    match error.cause {
+        _ if error.passing() => Unprepared::Waiting(format!("{error}; it is asked again by itself")),
+        Cause::Refused { .. } | Cause::Untrusted { .. } | Cause::Access(_) => {
+            Unprepared::Wrong(format!("{error}: {place}"))
+        }
+        _ => Unprepared::Wrong(error.to_string()),
+    }
+}
+
 impl Charts {
-    fn held(&self) -> MutexGuard<'_, BTreeMap<Digest, Archive>> {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<Of, Cell>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hold(&self, definition: &Digest, content: Vec<u8>) -> Archive {
-        let archive = Archive::new(content);
+    fn missed(&self) -> MutexGuard<'_, BTreeMap<Digest, Missed>> {
+        self.missed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cell(&self, of: &Of) -> Cell {
+        self.held().entry(of.clone()).or_default().clone()
+    }
+
+    /// Takes note that a chart could not be had. What may pass is tried again, ever more slowly and as late as the server
+    /// asks; all else may be mended where it is published, and nobody tells us: that is looked at once in a while.
+    fn miss(&self, asked: Digest, error: &Error, place: &str, revisit: Duration) -> Absent {
+        let mut missed = self.missed();
+        if missed.len() >= MISSED {
+            missed.clear();
+        }
+        let mut retry = missed.remove(&asked).map(|missed| missed.retry).unwrap_or_default();
+        let pause = if error.passing() { retry.pause().max(error.retry_after().unwrap_or_default()) } else { revisit };
+        let absent = Absent { why: told(error, place), due: Instant::now() + pause };
+        missed.insert(asked, Missed { absent: absent.clone(), retry });
+        absent
+    }
+
+    /// Lets go of some of what is held, where it is too much.
+    fn keep_within(&self, limit: usize) {
         let mut held = self.held();
-        held.insert(definition.clone(), archive.clone());
-        while held.values().map(|archive| archive.content.len()).sum::<usize>() > HELD && held.len() > 1 {
+        let size = |cell: &Cell| cell.get().map_or(0, |(_, archive)| archive.content.len());
+        while held.values().map(size).sum::<usize>() > limit && held.len() > 1 {
             held.pop_first();
         }
-        archive
     }
 }
 

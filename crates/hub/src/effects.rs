@@ -365,7 +365,7 @@ impl Session {
     async fn replace(&self, release: &mut Release, number: u32, now: OffsetDateTime) -> Result<()> {
         let known = self.record_versions.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied();
         let secret = fitting_secret(release, Stamp::Modified(now))?;
-        self.know(number, self.target.replace_record(&secret, known).await?);
+        self.know(number, self.target.replace_record(secret, known).await?);
         Ok(())
     }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use fitout_api::{
-    Catalog, Cluster, ExtensionInstance, ExtensionRevision, KUBECONFIG_SECRET, Organization, VALUES_SECRET,
+    Catalog, Cluster, ExtensionInstance, ExtensionRevision, KUBECONFIG_SECRET, Organization, REPOSITORY_SECRET,
+    VALUES_SECRET,
 };
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
@@ -25,6 +26,7 @@ pub(crate) struct Index {
     pub(crate) revisions: Store<ExtensionRevision>,
     /// Only those of our own type: others are nobody's business.
     pub(crate) values: Store<Secret>,
+    pub(crate) repositories: Store<Secret>,
     kubeconfigs: Store<Secret>,
     changes: watch::Receiver<Changes>,
 }
@@ -58,6 +60,7 @@ impl Index {
             instances: follow(client, all(), &teller, Interest::Sessions),
             revisions: follow(client, all(), &teller, Interest::Nobody),
             values: follow(client, all().fields(&format!("type={VALUES_SECRET}")), &teller, Interest::All),
+            repositories: follow(client, all().fields(&format!("type={REPOSITORY_SECRET}")), &teller, Interest::All),
             kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG_SECRET}")), &teller, Interest::All),
             changes,
         };
@@ -68,6 +71,7 @@ impl Index {
         index.instances.wait_until_ready().await.context(gone)?;
         index.revisions.wait_until_ready().await.context(gone)?;
         index.values.wait_until_ready().await.context(gone)?;
+        index.repositories.wait_until_ready().await.context(gone)?;
         index.kubeconfigs.wait_until_ready().await.context(gone)?;
         Ok(index)
     }

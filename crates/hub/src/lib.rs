@@ -62,12 +62,19 @@ pub struct Options {
     pub sweep_after: Duration,
     /// How long another hub waits for one that has gone silent.
     pub lease: Duration,
+    /// How long until a repository is asked again whose answer only its publisher can mend.
+    pub revisit: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
         // As many revisions as Helm keeps, the deployed one included.
-        Self { history: 9, sweep_after: Duration::from_mins(5), lease: Duration::from_secs(15) }
+        Self {
+            history: 9,
+            sweep_after: Duration::from_mins(5),
+            lease: Duration::from_secs(15),
+            revisit: Duration::from_mins(10),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
 use fitout_change::{Action, Outcome, RecordStatus, Revision};
@@ -25,6 +26,7 @@ const LOOKUPS: usize = 16;
 impl Session {
     /// What is wanted of an instance; of one that is to go, what it has.
     pub(crate) async fn prepared_for(&mut self, instance: &ExtensionInstance) -> Result<Arc<Prepared>, Unprepared> {
+        self.prepare_again(None);
         if instance.metadata.deletion_timestamp.is_none() {
             return self.prepare(instance).await;
         }
@@ -128,8 +130,11 @@ impl Session {
         }
     }
 
-    /// Rendered once for the same inputs: what was kept of the newest revision is what is wanted, as long as they are its
-    /// own.
+    fn prepare_again(&self, due: Option<Instant>) {
+        *self.due.lock().unwrap_or_else(PoisonError::into_inner) = due;
+    }
+
+    /// Rendered from what was published, if it was.
     async fn rendered(
         &self,
         instance: &ExtensionInstance,
@@ -137,8 +142,27 @@ impl Session {
         chosen: Chosen,
         catalog: &str,
     ) -> Result<Arc<Prepared>, Unprepared> {
-        let archive = self.hub.archive(catalog, &chosen.package).await?;
-        let chosen = Chosen { archive, ..chosen };
+        let archive = self.hub.archive(catalog, &chosen.package).await.map_err(|absent| {
+            self.prepare_again(Some(absent.due));
+            absent.why
+        })?;
+        let published = archive.is_some();
+        let rendered = self.rendered_once(instance, request, Chosen { archive, ..chosen }).await;
+        // Whoever has published it may mend it, and does not tell us.
+        if published && matches!(rendered, Err(Unprepared::Wrong(_))) {
+            self.prepare_again(Some(Instant::now() + self.hub.options.revisit));
+        }
+        rendered
+    }
+
+    /// Rendered once for the same inputs: what was kept of the newest revision is what is wanted, as long as they are its
+    /// own.
+    async fn rendered_once(
+        &self,
+        instance: &ExtensionInstance,
+        request: &Request<'_>,
+        chosen: Chosen,
+    ) -> Result<Arc<Prepared>, Unprepared> {
         let inputs = chosen.inputs(request);
         if let Some(good) = self.good_instead(instance, &inputs) {
             return self.bring_back(instance, good).await.map(Arc::new);

@@ -79,6 +79,8 @@ pub(crate) struct Session {
     pub(crate) said: Mutex<Option<ExtensionInstanceStatus>>,
     /// What was prepared last, and from what.
     pub(crate) prepared: Option<(Digest, Result<Arc<Prepared>, Unprepared>)>,
+    /// When what could not be prepared is prepared again, although nothing that we know of has changed.
+    pub(crate) due: Mutex<Option<Instant>>,
     /// What was rendered from what, as far as that is on record.
     pub(crate) inputs: BTreeMap<u32, String>,
     /// Objects that have to be made anew: the cluster has refused to change them.
@@ -293,6 +295,7 @@ impl Session {
             written: Mutex::default(),
             said: Mutex::new(instance.status.clone()),
             prepared: None,
+            due: Mutex::default(),
         })
     }
 
@@ -317,10 +320,12 @@ impl Session {
             }
             // By the time it goes on they may have come or gone.
             self.namespaces.clear();
+            let due = *self.due.lock().unwrap_or_else(PoisonError::into_inner);
+            let due = due.map(|due| due.saturating_duration_since(Instant::now()));
             let pause = match trouble {
                 Some(trouble) => {
                     let left = self.patience.left().filter(|left| !left.is_zero());
-                    let pause = left.unwrap_or_else(|| retry.pause());
+                    let pause = left.or(due).unwrap_or_else(|| retry.pause());
                     let why = &trouble.sentence;
                     self.progress.span().in_scope(|| tracing::warn!(why, "trying again in {pause:?}"));
                     if trouble.unsure {
@@ -331,7 +336,7 @@ impl Session {
                 None if self.untold.is_some() => self.untold,
                 // Why something is not healthy shows in pods and events, which nobody watches.
                 None if self.is_ill() => Some(self.relook.pause()),
-                None => None,
+                None => due,
             };
             // Others wake us as well: sleep on until it is about us.
             let woken = async {
@@ -440,12 +445,12 @@ impl Session {
             failure: failure.as_ref().map(|trouble| trouble.sentence.as_str()),
         };
         let told = status::report(&self.hub, &self.target, self, &round).instrument(self.progress.span()).await;
-        let untold = || Trouble {
+        let silent = || Trouble {
             sentence: "the hub's API server did not take the status".to_owned(),
             unsure: true,
             terminal: false,
         };
-        (next, failure.or_else(|| (!told).then(untold)))
+        (next, failure.or_else(|| (!told).then(silent)))
     }
 
     /// Waits for a turn to change the cluster, where it has none.

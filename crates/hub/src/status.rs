@@ -178,6 +178,7 @@ fn status(
         name: step.name,
         object: step.object.map(|id| id.to_string()),
     });
+    let is_at_work = matches!(round.next, Next::Do(_) | Next::Await(_));
     let unhealthy = unhealthy.map(|(id, message)| format!("{id}: {message}"));
     let standing = standing(&Situation {
         release: owner(round.instance),
@@ -186,8 +187,8 @@ fn status(
         held_back: session.recorded.revisions.is_empty() && target.facts().nodes.ready == 0,
         unprepared: round.prepared.as_ref().err(),
         failure: round.failure,
-        next: round.next,
-        testing: session.is_testing(),
+        // A test is no change of what is installed.
+        next: if session.is_testing() && is_at_work { &Next::Done } else { round.next },
         unhealthy: unhealthy.as_deref(),
     });
     describe(&mut status, round, &standing);

@@ -39,7 +39,7 @@ impl Session {
         self.hub.catalogs.known(&of, catalog).await;
         let packages = self.hub.catalogs.get(&of, catalog).ok_or_else(|| no_catalog(catalog))?;
         let chosen = resolve(&self.request(instance, &values, &self.target.facts()), &packages)?;
-        let archive = self.hub.archive(&of, &chosen.package).await?;
+        let archive = self.hub.archive(&of, &chosen.package).await.map_err(|absent| absent.why)?;
         let chosen = Chosen { archive, ..chosen };
         Ok(Provenance::of(&chosen, &layers, shown))
     }

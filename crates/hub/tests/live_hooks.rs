@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use fitout_testkit::{AuditLog, Call, Cluster, Image, Spec, StandIn, pods_cannot_run, skip, until};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use serde_json::{Value, json};
 use world::{INSTANCES, World, apply, condition, object};
 
@@ -21,6 +22,9 @@ use world::{INSTANCES, World, apply, condition, object};
 const LIMIT: Duration = Duration::from_mins(3);
 
 const IMAGE: &str = "localhost/hook:1";
+
+/// The shortest that the first pause after a failure can be.
+const FIRST_PAUSE: Duration = Duration::from_millis(375);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -263,8 +267,41 @@ fn hooks_run_in_the_order_of_helm() -> Result<()> {
     let by_policy = names.iter().zip(POLICIES).rev().map(|(name, policies)| ("ConfigMap", *name, EVERY, 0, policies));
     let rows: Vec<Row> = by_policy.chain(ROWS.iter().copied()).collect();
     write_chart(&world.catalog, "life", &rows)?;
+    let failing: Vec<(String, &str, Vec<Step>)> = EVERY.iter().map(|event| failing(event)).collect();
+    for ((name, event, _), policies) in failing.iter().zip(POLICIES) {
+        let moment = std::slice::from_ref(event);
+        let kind = if event.starts_with("pre-") { "Job" } else { "Pod" };
+        let rows: [Row; 4] = [
+            ("ConfigMap", "after", moment, 1, &[]),
+            (kind, "breaks", moment, 0, policies),
+            ("ServiceAccount", "kept", moment, -1, &[]),
+            ("ConfigMap", "before", moment, -2, &["hook-succeeded"]),
+        ];
+        write_chart(&world.catalog, name, &rows)?;
+    }
     world.offer()?;
-    a_life_is_the_same(&world, &theirs)
+    thread::scope(|scope| {
+        let life = scope.spawn(|| a_life_is_the_same(&world, &theirs).context("life"));
+        let cases: Vec<_> = failing
+            .iter()
+            .map(|(name, _, steps)| {
+                let (world, theirs) = (&world, &theirs);
+                scope.spawn(move || what_fails_is_all_that_runs_again(world, theirs, name, steps).context(name.clone()))
+            })
+            .collect();
+        cases.into_iter().chain([life]).try_for_each(|case| case.join().unwrap())
+    })
+}
+
+/// A release whose hook for this event fails, and the steps that lead there.
+fn failing(event: &str) -> (String, &str, Vec<Step>) {
+    let steps = match event.split_once('-').unwrap_or_default().1 {
+        "install" => vec![Install],
+        "upgrade" => vec![Install, Upgrade],
+        "rollback" => vec![Install, Upgrade, Rollback],
+        _ => vec![Install, Uninstall],
+    };
+    (format!("fails-{event}"), event, steps)
 }
 
 fn a_life_is_the_same(world: &World, theirs: &Cluster) -> Result<()> {
@@ -297,4 +334,56 @@ fn a_life_is_the_same(world: &World, theirs: &Cluster) -> Result<()> {
     let ran = there("jobs", "/apis/batch/v1")? + there("pods", "/api/v1")?;
     ensure!(left >= kept && left <= kept + ran && left > 5, "{left} {kept} {ran}");
     Ok(())
+}
+
+/// Up to the failure it is the same; then Helm gives up, and we try again what has failed, and no other hook.
+fn what_fails_is_all_that_runs_again(world: &World, theirs: &Cluster, name: &str, steps: &[Step]) -> Result<()> {
+    let (mut ours, mut theirs) = (Side::prepare(&world.target, name)?, Side::prepare(theirs, name)?);
+    let (last, before) = steps.split_last().context("a step")?;
+    for step in before {
+        by_helm(&theirs, &world.catalog, *step)?;
+        wanted(world, name, *step)?;
+        done(world, name, *step)?;
+        assert_eq!(ours.story()?, theirs.story()?, "{step:?}");
+    }
+    wanted(world, name, *last)?;
+    let refused = by_helm(&theirs, &world.catalog, *last);
+    ensure!(refused.is_err(), "Helm did not mind: {refused:?}");
+    let pause = until("a second attempt", LIMIT, || {
+        let calls = ours.calls()?;
+        let written =
+            |call: &Call| call.object_ref.as_ref().map(|of| format!("{} {} {}", call.verb, of.resource, of.name));
+        pause(&calls).ok_or_else(|| anyhow!("{:#?}", calls.iter().filter_map(written).collect::<Vec<_>>()))
+    })?;
+    ensure!(pause >= FIRST_PAUSE, "the pause after a failure was {pause:?}");
+    ours.switch("exit")?;
+    done(world, name, *last)?;
+    let (ours, theirs) = (ours.story()?, theirs.story()?);
+    ensure!(ours.starts_with(&theirs), "Helm: {theirs:#?}\nours: {ours:#?}");
+    let again = &ours[theirs.len()..];
+    let at = |line: &str| again.iter().position(|one| one == line);
+    let after = at("patch configmaps after").context("what comes after is run in the end")?;
+    let failed = |line: &String| line.ends_with(" breaks");
+    ensure!(
+        again[..after].iter().all(failed) && again.iter().filter(|one| *one == &again[after]).count() == 1,
+        "{again:#?}"
+    );
+    ensure!(!again[after..].iter().any(|line| line.starts_with("patch") && failed(line)), "{again:#?}");
+    ensure!(
+        !again.iter().any(|line| ["patch configmaps before", "patch serviceaccounts kept"].contains(&line.as_str())),
+        "{again:#?}"
+    );
+    Ok(())
+}
+
+/// How long nothing was written between what followed the first failure and the second attempt.
+fn pause(calls: &[Call]) -> Option<Duration> {
+    let at = |call: &Call| serde_json::from_value::<MicroTime>(json!(call.stage_timestamp)).unwrap().0;
+    let is_attempt =
+        |call: &Call| call.verb == "patch" && call.object_ref.as_ref().is_some_and(|object| object.name == "breaks");
+    let mut attempts = (0..calls.len()).filter(|place| is_attempt(&calls[*place]));
+    let (first, second) = attempts.next().zip(attempts.next())?;
+    // The first gap is the time that the hook ran.
+    let told = &calls[first + 1..=second];
+    told.windows(2).map(|two| Duration::try_from(at(&two[1]) - at(&two[0])).unwrap_or_default()).max()
 }

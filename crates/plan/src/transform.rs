@@ -34,13 +34,16 @@ pub fn transform(objects: Vec<Value>, brought: &Apis, owner: Owner, apis: &Apis)
         mark(&mut object, owner);
         let Some(id) = ObjectId::of(&object) else { continue };
         if placed.insert(id.clone(), object).is_some() {
-            return Err(problem(&id, "it is there twice", "take one of the two out"));
+            return Err(problem(&id, "it is there twice", TWICE));
         }
     }
     let mut sorted: Vec<(ObjectId, Value)> = placed.into_iter().collect();
     sorted.sort_by_key(|(id, _)| install_rank(&id.gvk.kind).unwrap_or(usize::MAX));
     Ok(sorted.into_iter().map(|(_, object)| object).collect())
 }
+
+/// What to do about an object that is there twice.
+const TWICE: &str = "take one of the two out of the chart or the manifests, or take another version";
 
 fn problem(id: &ObjectId, message: &str, hint: &str) -> Problem {
     Problem { field: id.to_string(), message: message.to_owned(), hint: Some(hint.to_owned()) }
@@ -165,7 +168,7 @@ mod tests {
         let rows = [
             (
                 vec![object("v1", "ConfigMap"), object("v1", "ConfigMap")],
-                "ConfigMap/shop/a: it is there twice; take one of the two out",
+                "ConfigMap/shop/a: it is there twice; take one of the two out of the chart or the manifests, or take another version",
             ),
             (
                 vec![object("apps/v1beta1", "Deployment")],

@@ -89,9 +89,9 @@ impl Access {
     }
 
     /// Tells one access from another, without telling what it is.
-    pub(crate) fn fingerprint(&self) -> Digest {
+    pub fn fingerprint(&self) -> Digest {
         let identity = self.identity.as_ref().map(|own| (&own.certificate, &own.key));
-        Digest::of(format!("{:?}", (&self.basic, &self.bearer, identity, &self.authority)))
+        Digest::of(format!("{:?}", (&self.basic, &self.bearer, identity, &self.authority, &self.docker_config)))
     }
 }
 

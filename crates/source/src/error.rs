@@ -86,6 +86,19 @@ pub enum Cause {
         /// Whether the server was shown any credentials.
         shown: bool,
     },
+    /// Another server wants credentials, which are not for it.
+    #[error(
+        "{what} is refused with {status} by {host}, to which the repository's credentials are not shown; have it served \
+         by the repository itself, or without credentials"
+    )]
+    Elsewhere {
+        /// What was asked for.
+        what: String,
+        /// 401 or 403.
+        status: u16,
+        /// Who refuses it.
+        host: String,
+    },
     /// It is not there.
     #[error("{what} is not there; check the names of the repository and the chart")]
     Missing {
@@ -93,7 +106,7 @@ pub enum Cause {
         what: String,
     },
     /// The server wants to be left alone.
-    #[error("{host} has been asked too often; it is asked again later")]
+    #[error("{host} has been asked too often; it wants to be left alone for a while")]
     Busy {
         /// Who.
         host: String,

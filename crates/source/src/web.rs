@@ -136,7 +136,8 @@ impl Answer {
         let retry_after = self.header(&RETRY_AFTER).next().and_then(wait);
         match status {
             200 => Ok(self),
-            401 | 403 => Err(Cause::Refused { what, status, shown: self.shown }),
+            401 | 403 if self.from_home => Err(Cause::Refused { what, status, shown: self.shown }),
+            401 | 403 => Err(Cause::Elsewhere { what, status, host: host(self.response.url()) }),
             404 | 410 => Err(Cause::Missing { what }),
             408 => Err(Cause::Silent { host: host(self.response.url()) }),
             429 => Err(Cause::Busy { host: host(self.response.url()), retry_after }),

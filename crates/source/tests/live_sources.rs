@@ -91,7 +91,7 @@ fn a_refusal_is_a_sentence_that_says_whether_to_try_again() {
         (FILE, 403, "FILE is refused with 403; check the credentials and what they may read", false),
         (INDEX, 404, "INDEX is not there; check the names of the repository and the chart", false),
         (INDEX, 418, "INDEX is answered with 418; check the address of the repository", false),
-        (INDEX, 429, "HOST has been asked too often; it is asked again later", true),
+        (INDEX, 429, "HOST has been asked too often; it wants to be left alone for a while", true),
         (FILE, 500, "FILE is answered with 500; the server has a problem of its own", true),
         (FILE, 503, "FILE is answered with 503; the server has a problem of its own", true),
     ];

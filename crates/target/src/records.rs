@@ -5,12 +5,18 @@ use std::collections::BTreeMap;
 use fitout_model::{Gvk, ObjectId};
 use fitout_plan::MANAGER;
 use fitout_release::{Release, from_secret, secret_name};
+use http::HeaderValue;
+use http::header::ACCEPT;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
-use kube::Api;
-use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
+use kube::api::{DeleteParams, ListParams, ObjectMeta, PartialObjectMeta, PostParams};
+use kube::core::{Request, request};
+use kube::{Api, Resource};
 use serde_json::Value;
 
 use crate::{Refusal, Target};
+
+/// Asks for no more of an object than its metadata.
+const METADATA: HeaderValue = HeaderValue::from_static("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
 
 /// A release record, and the version of the Secret that it is in.
 #[derive(Clone, Debug)]
@@ -46,17 +52,16 @@ impl Target {
 
     /// Makes a new record, and says its version.
     pub async fn create_record(&self, secret: &Value) -> Result<u64, Refusal> {
-        let (secrets, id, object) = self.secret(secret)?;
-        let created = secrets.create(&PostParams::default(), &object).await;
-        created.map(|made| version(&made.metadata)).map_err(|error| Refusal::new(&id, &error))
+        let (requests, id, content) = sent(secret);
+        let made = self.versioned(requests.create(&PostParams::default(), content)).await;
+        made.map_err(|error| Refusal::new(&id, &error))
     }
 
     /// Changes a record that has this version, and says which it has then. One that somebody else has changed is left.
-    pub async fn replace_record(&self, secret: &Value, known: Option<u64>) -> Result<u64, Refusal> {
-        let (secrets, id, mut object) = self.secret(secret)?;
-        object.metadata.resource_version = known.map(|version| version.to_string());
-        match secrets.replace(&id.name, &PostParams::default(), &object).await {
-            Ok(made) => Ok(version(&made.metadata)),
+    pub async fn replace_record(&self, mut secret: Value, known: Option<u64>) -> Result<u64, Refusal> {
+        secret["metadata"]["resourceVersion"] = known.map(|version| version.to_string()).into();
+        let (requests, id, content) = sent(&secret);
+        match self.versioned(requests.replace(&id.name, &PostParams::default(), content)).await {
             Err(kube::Error::Api(status)) if status.code == 409 => Err(Refusal {
                 object: id.to_string(),
                 message: "somebody else has changed it".to_owned(),
@@ -65,16 +70,16 @@ impl Target {
                 invalid: false,
                 unsure: true,
             }),
-            Err(error) => Err(Refusal::new(&id, &error)),
+            made => made.map_err(|error| Refusal::new(&id, &error)),
         }
     }
 
-    fn secret(&self, secret: &Value) -> Result<(Api<Secret>, ObjectId, Secret), Refusal> {
-        let text = |field: &str| secret["metadata"][field].as_str().unwrap_or_default();
-        let id = secret_id(text("namespace"), text("name"));
-        let object = serde_json::from_value(secret.clone());
-        let object = object.map_err(|error| Refusal::new(&id, &kube::Error::SerdeError(error)))?;
-        Ok((Api::namespaced(self.client().clone(), &id.namespace), id, object))
+    /// Sends a request, and says the version that the object has then. What it holds need not be sent back.
+    async fn versioned(&self, request: Result<http::Request<Vec<u8>>, request::Error>) -> kube::Result<u64> {
+        let mut request = request.map_err(kube::Error::BuildRequest)?;
+        request.headers_mut().insert(ACCEPT, METADATA);
+        let made: PartialObjectMeta<Secret> = self.client().request(request).await?;
+        Ok(version(&made.metadata))
     }
 
     /// Removes a record.
@@ -107,6 +112,13 @@ impl Target {
             Err(error) => Err(Refusal::new(&namespace_id(name), &error)),
         }
     }
+}
+
+/// A record as it is sent, and where to.
+fn sent(secret: &Value) -> (Request, ObjectId, Vec<u8>) {
+    let text = |field: &str| secret["metadata"][field].as_str().unwrap_or_default();
+    let id = secret_id(text("namespace"), text("name"));
+    (Request::new(Secret::url_path(&(), Some(&id.namespace))), id, secret.to_string().into_bytes())
 }
 
 fn of_release(name: &str) -> ListParams {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_change::{Progress, Seen, State};
-use fitout_health::{Health, ended, health};
+use fitout_health::{Health, health, run};
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE, was_updated};
 use serde_json::Value;
@@ -45,8 +45,8 @@ pub struct Sighting {
     pub(crate) updated: bool,
     /// How it is.
     pub health: Health,
-    /// How far it has come to its end, where it is of a kind that has one.
-    run: Option<Progress>,
+    /// How it is as something that is run to its end.
+    run: Option<Health>,
     version: u64,
 }
 
@@ -73,7 +73,6 @@ impl Sighting {
     }
 
     /// What the object is to the release that wants it, where it is known to hold what was applied or not.
-    /// Of a hook that runs, its end is what counts.
     pub fn seen(&self, by: &Owner, claim: Claim, holds: Option<Digest>) -> Seen {
         let state = match &self.owner {
             Some(owner) if owner != by => {
@@ -83,19 +82,17 @@ impl Sighting {
             _ if self.terminating => State::Terminating,
             _ => holds.map_or(State::Changed, State::Applied),
         };
+        // What runs and is known by its name alone is a hook, whose end is waited for.
+        let health = self.run.as_ref().filter(|_| claim == Claim::Named).unwrap_or(&self.health);
         Seen {
             state,
-            progress: self.run.filter(|_| claim == Claim::Named).unwrap_or_else(|| self.progress()),
+            progress: match health {
+                Health::Current => Progress::Healthy,
+                Health::Failed(_) => Progress::Failed,
+                Health::InProgress(_) | Health::Terminating(_) => Progress::Underway,
+            },
             keep: self.keep,
             anew: false,
-        }
-    }
-
-    fn progress(&self) -> Progress {
-        match self.health {
-            Health::Current => Progress::Healthy,
-            Health::Failed(_) => Progress::Failed,
-            Health::InProgress(_) | Health::Terminating(_) => Progress::Underway,
         }
     }
 }
@@ -271,15 +268,6 @@ impl Sightings {
     }
 }
 
-fn run(object: &Value) -> Option<Progress> {
-    let runs = ["Job", "Pod"].contains(&object["kind"].as_str().unwrap_or_default());
-    runs.then(|| match ended(object) {
-        None => Progress::Underway,
-        Some(true) => Progress::Healthy,
-        Some(false) => Progress::Failed,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -311,30 +299,6 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_has_begun_is_not_at_its_end() {
-        let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
-        let condition = |kind: &str| json!({ "conditions": [{ "type": kind, "status": "True" }] });
-        let job = json!({ "startTime": "2026-01-02T03:04:05Z", "active": 1 });
-        let running = json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] });
-        let rows = [
-            ("Job", job, Progress::Underway, Progress::Healthy),
-            ("Job", condition("Complete"), Progress::Healthy, Progress::Healthy),
-            ("Job", condition("Failed"), Progress::Failed, Progress::Failed),
-            ("Pod", running, Progress::Underway, Progress::Healthy),
-            ("Pod", json!({ "phase": "Succeeded" }), Progress::Healthy, Progress::Healthy),
-            ("Pod", json!({ "phase": "Failed" }), Progress::Failed, Progress::Healthy),
-            ("ConfigMap", json!({}), Progress::Healthy, Progress::Healthy),
-        ];
-        for (kind, status, as_hook, as_object) in rows {
-            let version = if kind == "Job" { "batch/v1" } else { "v1" };
-            let object = json!({ "apiVersion": version, "kind": kind, "metadata": {}, "status": status });
-            let sighting = Sighting::of(&object);
-            let seen = |claim| sighting.seen(&by, claim, None).progress;
-            assert_eq!((seen(Claim::Named), seen(Claim::Marked)), (as_hook, as_object), "{kind} {status}");
-        }
-    }
-
-    #[test]
     fn the_answer_to_a_write_that_comes_after_word_of_the_end_changes_nothing() {
         let (sightings, _interest) = watched();
         sightings.see(&id(), sighting("a", 1, "f"));
@@ -362,6 +326,20 @@ mod tests {
         sightings.see(&id(), sighting("a", 2, "edited"));
         sightings.applied(&id(), Digest::of("x"), sighting("a", 1, "f"));
         assert_eq!(state(&sightings), Some(State::Changed));
+    }
+
+    #[test]
+    fn a_hook_is_healthy_once_it_has_ended_and_a_job_of_the_release_once_it_has_started() {
+        let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
+        let progress = |status: Value, claim| {
+            let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "status": status });
+            Sighting::of(&job).seen(&by, claim, None).progress
+        };
+        let (started, ended) =
+            (json!({ "startTime": "t" }), json!({ "conditions": [{ "type": "Complete", "status": "True" }] }));
+        assert_eq!(progress(started.clone(), Claim::Named), Progress::Underway);
+        assert_eq!(progress(started, Claim::Marked), Progress::Healthy);
+        assert_eq!(progress(ended, Claim::Named), Progress::Healthy);
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl World {
 
     pub fn run_hub(&self) -> Result<()> {
         let kubeconfig = Kubeconfig::from_yaml(&fs::read_to_string(self.hub.kubeconfig())?)?;
-        let options = Options { history: 5, sweep_after: Duration::from_secs(1), lease: Duration::from_secs(2) };
+        let (sweep_after, lease) = (Duration::from_secs(1), Duration::from_secs(2));
+        let options = Options { history: 5, sweep_after, lease, ..Options::default() };
         self.runtime.spawn(async move {
             let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
             if let Err(error) = fitout_hub::run(config, options, &Window::default(), std::future::pending()).await {

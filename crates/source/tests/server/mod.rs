@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Instant;
 
 use rcgen::{CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use rustls::pki_types::pem::PemObject;
@@ -19,6 +20,8 @@ pub(crate) struct Request {
     pub(crate) path: String,
     /// The lines after the first.
     pub(crate) head: String,
+    /// When.
+    pub(crate) at: Instant,
 }
 
 impl Request {
@@ -66,7 +69,14 @@ impl Server {
         tls: Option<Arc<ServerConfig>>,
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), tls, answer)
+    }
+
+    pub(crate) fn serve_on(
+        listener: TcpListener,
+        tls: Option<Arc<ServerConfig>>,
+        answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
@@ -116,7 +126,8 @@ fn talk(
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let (first, rest) = head.split_once("\r\n").unwrap();
-    let request = Request { path: first.split(' ').nth(1).unwrap_or_default().to_owned(), head: rest.to_owned() };
+    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+    let request = Request { path, head: rest.to_owned(), at: Instant::now() };
     record.lock().unwrap().push(request.clone());
     let Reply(bytes, hangs) = answer(&request);
     stream.write_all(&bytes)?;
