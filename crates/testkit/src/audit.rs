@@ -146,7 +146,7 @@ impl Calls {
     /// Those about this kind, in the plural.
     #[must_use]
     pub fn of(self, resource: &str) -> Self {
-        self.only(|call| call.object_ref.as_ref().is_some_and(|object| object.resource == resource))
+        self.only(|call| call.is_of(resource))
     }
 
     /// Those for which this is true.
@@ -180,6 +180,11 @@ impl Call {
     /// Whether it changes something.
     pub fn is_write(&self) -> bool {
         matches!(self.verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection")
+    }
+
+    /// Whether it is about an object of this kind.
+    pub fn is_of(&self, resource: &str) -> bool {
+        self.object_ref.as_ref().is_some_and(|object| object.resource == resource)
     }
 
     fn summary(&self) -> String {
