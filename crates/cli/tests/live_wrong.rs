@@ -477,16 +477,16 @@ fn a_cluster_that_may_be_looked_at_and_not_touched() -> Result<()> {
       Unhealthy  ConfigMap/denied/a: it is not there
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
-      ✗ Applied     Namespace/denied: namespaces "denied" is forbidden: User "looker" cannot patch resource "namespaces" in API group "" in the namespace "denied"; grant the hub this right on the cluster
+      ✗ Applied     Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
       … Healthy     not everything is applied yet
-      ✗ Ready       Namespace/denied: namespaces "denied" is forbidden: User "looker" cannot patch resource "namespaces" in API group "" in the namespace "denied"; grant the hub this right on the cluster
+      ✗ Ready       Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
 
     REVISION   ACTION    VERSION   RESULT    AGE
     1          Install   1.0.0     Running   [age]
     exit 1
     $ fitout status denied --watch --timeout 1s
-    denied: Namespace/denied: namespaces "denied" is forbidden: User "looker" cannot patch resource "namespaces" in API group "" in the namespace "denied"; grant the hub this right on the cluster
-    error: instance denied is not ready after 1s: Namespace/denied: namespaces "denied" is forbidden: User "looker" cannot patch resource "namespaces" in API group "" in the namespace "denied"; grant the hub this right on the cluster
+    denied: Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
+    error: instance denied is not ready after 1s: Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
     hint: the hub goes on with it; `fitout status denied --watch` shows how
     exit 1
     "#);
