@@ -75,6 +75,9 @@ async fn offer(stage: &Stage, cluster: &Cluster) -> Result<()> {
         json!({ "manifests": { "path": "manifests" } })
     } else {
         copy_tree(&stage.chart, &dir.join("chart"))?;
+        if stage.untested {
+            fs::remove_dir_all(dir.join("chart/templates/tests"))?;
+        }
         json!({ "helm": { "chart": "chart" } })
     };
     let mut spec = json!({

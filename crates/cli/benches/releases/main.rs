@@ -72,6 +72,8 @@ struct Stage {
     sample: Sample,
     /// Whether Fitout gets plain manifests.
     manifests: bool,
+    /// Whether it gets the chart without its tests, whose names are made by chance at each rendering.
+    untested: bool,
 }
 
 /// How many requests or releases there are under way at once, for those who can be told.
@@ -89,7 +91,13 @@ fn main() -> Result<()> {
     let options = Options::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let chart = Programs::get()?.chart(PODINFO);
-    let stage = Stage { sample: Sample::take(&chart)?, runtime, chart, manifests: options.manifests };
+    let stage = Stage {
+        sample: Sample::take(&chart)?,
+        runtime,
+        chart,
+        manifests: options.manifests,
+        untested: options.unchanged,
+    };
     let mut missed = 0;
     for &count in &options.count {
         missed += match options.crds {
