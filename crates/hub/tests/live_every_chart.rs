@@ -149,7 +149,8 @@ fn elsewhere(objects: &[Value], own: &str) -> BTreeSet<String> {
 /// Where a chart is installed: a namespace of its own name, or the one that it insists on, as istio's does on `istio-system`.
 fn home(cluster: &Cluster, name: &str, chart: &Path) -> Result<String> {
     let mut others = elsewhere(&rendered(cluster, name, chart, name)?, name);
-    others.remove("kube-system");
+    // These are always there, and nobody's home.
+    others.retain(|name| !["default", "kube-system"].contains(&name.as_str()));
     Ok(if others.len() == 1 { others.pop_first().unwrap_or_default() } else { name.to_owned() })
 }
 
