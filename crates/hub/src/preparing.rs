@@ -9,8 +9,7 @@ use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
 use fitout_change::{Action, Outcome, RecordStatus, Revision};
 use fitout_model::{Digest, ObjectId, Packages};
 use fitout_plan::{
-    Chosen, Harm, Ignore, Lookup, Mask, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept,
-    resolve,
+    Chosen, Harm, Lookup, Mask, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept, resolve,
 };
 use fitout_target::Facts;
 use kube::ResourceExt;
@@ -73,7 +72,7 @@ impl Session {
             return prepared.clone();
         }
         let prepared = match (instance.spec.rollback_to, packages) {
-            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await.map(Arc::new),
+            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await,
             (None, Some(packages)) => {
                 let request = self.request(instance, &values, &facts);
                 match resolve(&request, &packages) {
@@ -84,12 +83,9 @@ impl Session {
             (None, None) => Err(no_catalog(catalog)),
         };
         let prepared = prepared.map_err(|unprepared| self.without_secrets(unprepared, instance));
-        let ignore: Vec<Ignore> = instance.spec.drift.ignore.iter().map(Into::into).collect();
         let prepared = prepared.map(|mut prepared| {
-            if prepared.ignore != ignore {
-                Arc::make_mut(&mut prepared).ignore = ignore;
-            }
-            prepared
+            prepared.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
+            Arc::new(prepared)
         });
         self.prepared = Some((key, prepared.clone()));
         prepared
@@ -141,7 +137,7 @@ impl Session {
         request: &Request<'_>,
         chosen: Chosen,
         catalog: &str,
-    ) -> Result<Arc<Prepared>, Unprepared> {
+    ) -> Result<Prepared, Unprepared> {
         let archive = self.hub.archive(catalog, &chosen.package).await.map_err(|absent| {
             self.prepare_again(Some(absent.due));
             absent.why
@@ -162,28 +158,24 @@ impl Session {
         instance: &ExtensionInstance,
         request: &Request<'_>,
         chosen: Chosen,
-    ) -> Result<Arc<Prepared>, Unprepared> {
+    ) -> Result<Prepared, Unprepared> {
         let inputs = chosen.inputs(request);
         if let Some(good) = self.good_instead(instance, &inputs) {
-            return self.bring_back(instance, good).await.map(Arc::new);
+            return self.bring_back(instance, good).await;
         }
         let last = self.recorded.revisions.last();
         if let Some(last) =
             last.filter(|last| self.inputs.get(&last.number).map(String::as_str) == Some(inputs.as_str()))
+            && let Ok(kept) = self.kept(&last.artifact).await
         {
-            if let Some(same) = self.remembered(last, &inputs) {
-                return Ok(same);
-            }
-            if let Ok(kept) = self.kept(&last.artifact).await {
-                return chosen.again(&kept, request).map(Arc::new);
-            }
+            return chosen.again(&kept, request);
         }
         let mut answers: BTreeMap<Lookup, Value> = BTreeMap::new();
         for _ in 0..LOOKUPS {
             match render(&chosen, request, &answers)? {
                 Rendering::Ready(prepared) => {
                     self.ensure_safe(instance, &prepared).await?;
-                    return Ok(Arc::new(*prepared));
+                    return Ok(*prepared);
                 }
                 Rendering::Need(lookups) => {
                     for lookup in lookups {
@@ -197,14 +189,6 @@ impl Session {
         let message =
             format!("its templates look up ever more of the cluster, more than {LOOKUPS} times; mend the chart");
         Err(Unprepared::Wrong(message))
-    }
-
-    /// What was prepared last, where it is of this revision and made from the same.
-    fn remembered(&self, last: &Revision, inputs: &Digest) -> Option<Arc<Prepared>> {
-        let (_, prepared) = self.prepared.as_ref()?;
-        let same =
-            |found: &&Arc<Prepared>| found.inputs.as_ref() == Some(inputs) && found.artifact.digest == last.artifact;
-        prepared.as_ref().ok().filter(same).cloned()
     }
 
     /// Where these inputs have failed and a failure brings back what was there: the revision that was.
@@ -313,7 +297,15 @@ impl Session {
         Ok(prepared)
     }
 
+    /// The content of an artifact: what was prepared last need not be read.
     async fn kept(&self, artifact: &Digest) -> Result<String, Unprepared> {
+        let last = self.prepared.as_ref().and_then(|(_, prepared)| prepared.as_ref().ok());
+        let last =
+            last.filter(|prepared| prepared.artifact.digest == *artifact).map(|prepared| prepared.content.text());
+        // An older hub may have written the same in another way.
+        if let Some(text) = last.filter(|text| Digest::of(text) == *artifact) {
+            return Ok(text);
+        }
         let wrong = |message: String| Unprepared::Wrong(message);
         let content = self.hub.content.get(artifact).await.map_err(|error| wrong(error.to_string()))?;
         String::from_utf8(content).map_err(|error| wrong(error.to_string()))
