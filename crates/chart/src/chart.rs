@@ -1,9 +1,11 @@
 //! A chart, as it is once it has been loaded.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Map, Text};
+use fitout_gotmpl::{Map, Parsed, Text};
 
 use crate::metadata::{Lock, Metadata};
 
@@ -23,7 +25,7 @@ impl File {
     }
 }
 
-/// A chart with all the charts that it depends on. A clone shares files and values.
+/// A chart with all the charts that it depends on. A clone shares files, values and what was parsed of them.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// What `Chart.yaml` says, and `requirements.yaml` of older charts.
@@ -45,6 +47,8 @@ pub struct Chart {
     /// See [`Chart::full_path`].
     pub(crate) path: Rc<str>,
     pub(crate) root: bool,
+    /// The templates that have been parsed, by the paths they had then.
+    pub(crate) parsed: Rc<RefCell<HashMap<String, Parsed>>>,
 }
 
 /// A file of `crds/`, of a chart or of one it depends on.

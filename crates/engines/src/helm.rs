@@ -12,14 +12,16 @@ use fitout_model::{Definition, Helm, Problem};
 use fitout_release::Hook;
 use serde_json::Value;
 
+use crate::lately::{Loaded, loaded};
 use crate::manifests::{collect, problem};
 use crate::{Files, Input, Made, Step, given};
 
 pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
-    let chart = load(input.definition, helm, input.files)?;
+    let loaded = load(input.definition, helm, input.files)?;
+    let chart = &loaded.chart;
     let name = format!("chart {} {}", chart.name(), chart.metadata.version);
     let wrong = |message: &str, hint: &str| problem(&name, &one_line(message), hint);
-    let crds = definitions(&chart)?;
+    let crds = loaded.crds(definitions)?;
     let given = given(input.definition, input.values);
     let given = values::load(given.to_string().as_bytes())
         .map_err(|error| wrong(&error.to_string(), "correct the values of the instance"))?;
@@ -29,11 +31,11 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
         revision: input.release.revision.into(),
         is_upgrade: input.release.revision > 1,
     };
-    let capabilities = capabilities(input, &crds).map_err(|error| wrong(&error, "ask whoever runs the cluster"))?;
-    let fits = fits(&chart, &capabilities);
+    let capabilities = capabilities(input, crds).map_err(|error| wrong(&error, "ask whoever runs the cluster"))?;
+    let fits = fits(chart, &capabilities);
     let asked = Rc::new(RefCell::new(BTreeSet::new()));
     let options = Options { answer: Some(answering(input.answers, Rc::clone(&asked))), ..Options::default() };
-    let rendered = template(chart, &given, &release, &capabilities, input.world, &options, &mut Warnings::new());
+    let rendered = template(chart.clone(), &given, &release, &capabilities, input.world, &options, &mut Warnings::new());
     // Whatever became of it, it may become something else once the answers are known.
     let asked: Vec<Lookup> = asked.take().into_iter().collect();
     if !asked.is_empty() {
@@ -50,7 +52,7 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
         read(&hook.manifest.path, &hook.manifest.text, &mut object)?;
         hooks.extend(object.pop().map(|object| (recorded(hook), object)));
     }
-    Ok(Step::Made(Made { objects, crds, hooks, manifest: Some(rendered.manifest()), notes: rendered.notes }))
+    Ok(Step::Made(Made { objects, crds: crds.to_vec(), hooks, manifest: Some(rendered.manifest()), notes: rendered.notes }))
 }
 
 /// What to do about a chart that was not rendered, given whether it is for the cluster's Kubernetes.
@@ -65,7 +67,11 @@ fn remedy(error: &Error, fits: bool) -> &'static str {
 }
 
 /// The chart of a definition: its own files, an archive among them, or what was fetched.
-pub(crate) fn load(definition: &Definition, helm: &Helm, files: Files) -> Result<Chart, Problem> {
+pub(crate) fn load(definition: &Definition, helm: &Helm, files: Files) -> Result<Rc<Loaded>, Problem> {
+    loaded(files.digest, || read_chart(definition, helm, files))
+}
+
+fn read_chart(definition: &Definition, helm: &Helm, files: Files) -> Result<Chart, Problem> {
     let wrong = |error: fitout_chart::Error| {
         let message = one_line(&error.to_string());
         problem(&format!("chart {}", helm.chart), &message, "take another version, or mend the chart")

@@ -4,6 +4,7 @@
 //! Everything around it (check, apply, prune, health, records, rollback) is one path for all of them.
 
 mod helm;
+mod lately;
 mod manifests;
 mod origins;
 mod parameters;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub use fitout_chart::render::Lookup;
-use fitout_model::{Apis, Definition, Engine, Problem, overlay};
+use fitout_model::{Apis, Definition, Digest, Engine, Problem, overlay};
 use fitout_release::Hook;
 pub use fitout_sprig::World;
 use serde_json::Value;
@@ -29,6 +30,8 @@ pub struct Files<'a> {
     pub beside: &'a BTreeMap<String, Vec<u8>>,
     /// The packaged chart, where the definition's comes from a repository.
     pub archive: Option<&'a [u8]>,
+    /// Tells what the chart is read from from all else, where it is to be read once; none is always read.
+    pub digest: Option<&'a Digest>,
 }
 
 /// What an engine works from.

@@ -49,7 +49,8 @@ pub fn origins(definition: &Definition, files: Files, layers: &[Layer]) -> Resul
 }
 
 fn of_chart(definition: &Definition, helm: &Helm, files: Files, layers: &[Layer]) -> Result<Vec<Origin>, Problem> {
-    let chart = helm::load(definition, helm, files)?;
+    let loaded = helm::load(definition, helm, files)?;
+    let chart = &loaded.chart;
     let wrong = |error: fitout_chart::Error| {
         let message = helm::one_line(&error.to_string());
         problem(&format!("chart {}", chart.name()), &message, "correct the values of the instance")
@@ -61,7 +62,7 @@ fn of_chart(definition: &Definition, helm: &Helm, files: Files, layers: &[Layer]
         tables.push((name, values::load(values.to_string().as_bytes()).map_err(wrong)?));
     }
     let named: Vec<_> = tables.iter().map(|(name, table)| (*name, &**table)).collect();
-    let leaves = values::explain(&chart, &named).map_err(wrong)?;
+    let leaves = values::explain(chart, &named).map_err(wrong)?;
     let origin = |leaf: values::Leaf| Origin {
         path: leaf.path.iter().map(|key| key.to_str().into_owned()).collect(),
         value: read(&leaf.value),

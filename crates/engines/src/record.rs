@@ -12,7 +12,7 @@ use crate::{Files, Made, helm};
 /// The chart of a definition, for the record of a release; none where the definition has no chart, or it cannot be read.
 pub fn chart(definition: &Definition, files: Files) -> Option<Recorded> {
     let Some(Engine::Helm(helm)) = definition.engine() else { return None };
-    helm::load(definition, helm, files).ok().as_ref().map(recorded)
+    helm::load(definition, helm, files).ok().map(|loaded| loaded.recorded(recorded).clone())
 }
 
 /// What a record says that a release is made of.

@@ -22,7 +22,7 @@ fn refused(files: &[(&str, &str)]) -> String {
     let world: Rc<dyn World> = Rc::new(fitout_chance::Machine);
     let input = Input {
         definition: &definition.unwrap(),
-        files: Files { beside: &beside, archive: None },
+        files: Files { beside: &beside, archive: None, digest: None },
         values: &json!({ "port": "http" }),
         release: Release { name: "web", namespace: "shop", revision: 1 },
         kubernetes: "v1.36.3",

@@ -42,7 +42,7 @@ fn render_definition(spec: &Value, files: &[(&str, &str)], values: &Value) -> Re
     let world: Rc<dyn World> = Rc::new(fitout_chance::Machine);
     let input = Input {
         definition: &definition,
-        files: Files { beside: &files, archive: None },
+        files: Files { beside: &files, archive: None, digest: None },
         values,
         release: Release { name: "web", namespace: "shop", revision: 1 },
         kubernetes: "v1.36.3",

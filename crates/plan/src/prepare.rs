@@ -211,7 +211,12 @@ impl Chosen {
 
     /// What came with the definition.
     pub fn files(&self) -> Files<'_> {
-        Files { beside: &self.package.files, archive: self.archive.as_ref().map(|archive| &*archive.content) }
+        let archive = self.archive.as_ref();
+        Files {
+            beside: &self.package.files,
+            archive: archive.map(|archive| &*archive.content),
+            digest: Some(archive.map_or(&self.package.digest, |archive| &archive.digest)),
+        }
     }
 }
 

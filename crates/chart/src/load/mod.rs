@@ -124,6 +124,7 @@ fn parts(files: Vec<File>, warnings: &mut Warnings) -> Result<Chart, Error> {
         dependencies,
         path: "".into(),
         root: true,
+        parsed: Rc::default(),
     })
 }
 

@@ -8,9 +8,11 @@ mod glob;
 mod named;
 mod version;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use fitout_gotmpl::{Map, MissingKey, Set, Text, Type, Value};
+use fitout_gotmpl::{Map, MissingKey, Parsed, Set, Text, Type, Value};
 use fitout_sprig::World;
 
 use crate::Chart;
@@ -46,6 +48,8 @@ struct Task {
     /// Shared by all templates of a chart.
     values: Rc<Map>,
     base: Text,
+    /// What was parsed of its chart.
+    parsed: Rc<RefCell<HashMap<String, Parsed>>>,
 }
 
 /// What is the same for all templates.
@@ -75,7 +79,7 @@ pub(crate) fn render(
     let functions = Rc::new(functions(world, options.lint, options.answer.clone()));
     let set = Set::new(ROOT, functions, missing_key);
     for task in &tasks {
-        set.parse(task.path.as_str(), task.text.clone()).map_err(|cause| error::unparsed(&task.path, &cause))?;
+        set.add(&parsed(task, &set).map_err(|cause| error::unparsed(&task.path, &cause))?);
     }
     let mut rendered = Vec::with_capacity(tasks.len());
     for task in tasks {
@@ -90,6 +94,16 @@ pub(crate) fn render(
         rendered.push((task.path, cleaned(output)));
     }
     Ok(rendered)
+}
+
+/// The template of a task: parsed before, for another release of the same chart, or now. All sets have the same functions.
+fn parsed(task: &Task, set: &Set) -> Result<Parsed, fitout_gotmpl::Error> {
+    if let Some(known) = task.parsed.borrow().get(&task.path) {
+        return Ok(known.clone());
+    }
+    let parsed = set.parse_only(task.path.as_str(), task.text.clone())?;
+    task.parsed.borrow_mut().insert(task.path.clone(), parsed.clone());
+    Ok(parsed)
 }
 
 /// Whether a template is only there to be included by others.
@@ -150,6 +164,7 @@ fn collect(chart: &Chart, values: &Value, common: &Common, tasks: &mut Vec<Task>
             text: template.data.clone(),
             values: Rc::clone(&dot),
             base: base.clone(),
+            parsed: Rc::clone(&chart.parsed),
         });
     }
     Value::Map(given)
