@@ -1,5 +1,6 @@
 //! The helm engine: a chart, rendered as Helm renders it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -35,7 +36,8 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
     let fits = fits(chart, &capabilities);
     let asked = Rc::new(RefCell::new(BTreeSet::new()));
     let options = Options { answer: Some(answering(input.answers, Rc::clone(&asked))), ..Options::default() };
-    let rendered = template(chart.clone(), &given, &release, &capabilities, input.world, &options, &mut Warnings::new());
+    let rendered =
+        template(chart.clone(), &given, &release, &capabilities, input.world, &options, &mut Warnings::new());
     // Whatever became of it, it may become something else once the answers are known.
     let asked: Vec<Lookup> = asked.take().into_iter().collect();
     if !asked.is_empty() {
@@ -44,7 +46,8 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
     let rendered = rendered.map_err(|error| wrong(&error.message, remedy(&error, fits)))?;
     let mut objects = Vec::new();
     for manifest in &rendered.objects {
-        read(&manifest.path, &manifest.text, &mut objects)?;
+        // As in the manifest of the release, where the next one begins on a line of its own.
+        read(&manifest.path, &format!("{}\n", manifest.text), &mut objects)?;
     }
     let mut hooks = Vec::new();
     for hook in &rendered.hooks {
@@ -52,7 +55,13 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
         read(&hook.manifest.path, &hook.manifest.text, &mut object)?;
         hooks.extend(object.pop().map(|object| (recorded(hook), object)));
     }
-    Ok(Step::Made(Made { objects, crds: crds.to_vec(), hooks, manifest: Some(rendered.manifest()), notes: rendered.notes }))
+    Ok(Step::Made(Made {
+        objects,
+        crds: crds.to_vec(),
+        hooks,
+        manifest: Some(rendered.manifest()),
+        notes: rendered.notes,
+    }))
 }
 
 /// What to do about a chart that was not rendered, given whether it is for the cluster's Kubernetes.
@@ -153,11 +162,13 @@ fn definitions(chart: &Chart) -> Result<Vec<Value>, Problem> {
     Ok(objects)
 }
 
-/// The objects of a text of documents.
+/// The objects of a text of documents, read line by line as Kubernetes' own library does: the last line ends like the others,
+/// which shows in a block of text that is kept as it is.
 pub(crate) fn read(path: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), Problem> {
     for document in manifest::documents(text) {
         // As with Helm, of two equal keys the last one counts.
-        let value = fitout_goyaml::from_yaml(document).map_err(|error| {
+        let whole = if document.ends_with('\n') { Cow::Borrowed(document) } else { format!("{document}\n").into() };
+        let value = fitout_goyaml::from_yaml(&whole).map_err(|error| {
             problem(path, &one_line(&error.to_string()), "correct the values, or mend the template")
         })?;
         if !value.is_null() {

@@ -1,18 +1,18 @@
-//! What the helm engine says of a chart that cannot be rendered: whose fault it is, and what to do.
+//! What the helm engine makes of a chart, and what it says of one that cannot be rendered: whose fault it is, and what to do.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fitout_engines::{Files, Input, Release, World, step};
-use fitout_model::{Apis, parse_definition};
+use fitout_engines::{Files, Input, Release, Step, World, step};
+use fitout_model::{Apis, Problem, parse_definition};
 use serde_json::json;
 
 const METADATA: &str = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
 
-/// The sentence about a chart with these files.
-fn refused(files: &[(&str, &str)]) -> String {
+/// What is made of a chart with these files.
+fn made(files: &[(&str, &str)]) -> Result<Step, Problem> {
     let definition = parse_definition(&json!({
         "apiVersion": "fitout.dev/v1alpha1", "kind": "ExtensionDefinition",
         "spec": { "extension": "web", "version": "1.0.0", "helm": { "chart": "web" } },
@@ -30,7 +30,37 @@ fn refused(files: &[(&str, &str)]) -> String {
         answers: &BTreeMap::new(),
         world: &world,
     };
-    step(&input).unwrap_err().to_string()
+    step(&input)
+}
+
+/// The sentence about a chart with these files.
+fn refused(files: &[(&str, &str)]) -> String {
+    made(files).unwrap_err().to_string()
+}
+
+#[test]
+fn blocks_of_text_end_as_helm_has_them_end() {
+    let config = |last: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: a }}\ndata:\n{last}");
+    let hook = |last: &str| {
+        let annotations = "annotations: { helm.sh/hook: pre-install }";
+        config(last).replace("name: a", &format!("name: a, {annotations}"))
+    };
+    // What Helm's manifest has after each object is a line more; a hook is as it was rendered.
+    let rows = [
+        ("  x: |+\n    one\n", "one\n\n", "one\n"),
+        ("  x: |+\n    one\n\n", "one\n\n\n", "one\n\n"),
+        ("  x: |\n    one\n\n", "one\n", "one\n"),
+        ("  x: |\n    one", "one\n", "one\n"),
+        ("  x: |-\n    one\n", "one", "one"),
+    ];
+    for (last, object, of_hook) in rows {
+        let (plain, hooked) = (config(last), hook(last));
+        let Ok(Step::Made(made)) = made(&[("templates/a.yaml", &plain), ("templates/b.yaml", &hooked)]) else {
+            panic!("{last:?} was not rendered");
+        };
+        assert_eq!(made.objects[0]["data"]["x"], object, "{last:?}");
+        assert_eq!(made.hooks[0].1["data"]["x"], of_hook, "{last:?}");
+    }
 }
 
 #[test]
