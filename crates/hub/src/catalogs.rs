@@ -71,7 +71,7 @@ impl Catalogs {
 }
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
-    let mut changes = hub.index.changes();
+    let mut changes = hub.index.others();
     let mut done: BTreeMap<(String, String), i64> = BTreeMap::new();
     loop {
         changes.mark_unchanged();
@@ -80,6 +80,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
         let there: BTreeSet<(String, String)> = catalogs.iter().map(|catalog| key(catalog)).collect();
         done.retain(|key, _| there.contains(key));
         hub.catalogs.retain(&there);
+        let mut failed = false;
         for catalog in catalogs {
             let key = key(&catalog);
             let generation = catalog.metadata.generation.unwrap_or_default();
@@ -88,11 +89,14 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             }
             match sync(&hub, &catalog).await {
                 Ok(()) => drop(done.insert(key, generation)),
-                Err(error) => tracing::warn!(catalog = key.1, %error, "catalog"),
+                Err(error) => {
+                    tracing::warn!(catalog = key.1, %error, "catalog");
+                    failed = true;
+                }
             }
         }
         hub.catalogs.complete();
-        changes.changed().await?;
+        report::next_change(&mut changes, failed).await?;
     }
 }
 

@@ -50,7 +50,7 @@ impl Chronicle {
 }
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
-    let mut changes = hub.index.changes();
+    let mut changes = hub.index.any_instance();
     changes.mark_changed();
     loop {
         // An event is told of with the status that it is about.

@@ -23,12 +23,13 @@ const RETRY: Duration = Duration::from_secs(5);
 pub(crate) type Key = (String, String);
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
-    let mut changes = hub.index.changes();
+    let (mut members, mut others) = (hub.index.members(), hub.index.others());
     // Workers end when their cluster is gone, and all of them with us.
     let mut workers: JoinSet<Key> = JoinSet::new();
     let mut working: BTreeSet<Key> = BTreeSet::new();
     loop {
-        changes.mark_unchanged();
+        members.mark_unchanged();
+        others.mark_unchanged();
         for cluster in hub.index.clusters.state() {
             let key = (cluster.namespace().unwrap_or_default(), cluster.name_any());
             if working.insert(key.clone()) {
@@ -47,7 +48,8 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             }
         }
         tokio::select! {
-            told = changes.changed() => told?,
+            told = members.changed() => told?,
+            told = others.changed() => told?,
             Some(ended) = workers.join_next() => { working.remove(&ended?); },
         }
     }
@@ -55,9 +57,9 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
 
 /// Connects, and connects again, for as long as the cluster is registered.
 async fn work(hub: &Arc<Hub>, key: &Key) {
-    let mut changes = hub.index.changes();
+    let mut others = hub.index.others();
     loop {
-        let others = changes.borrow_and_update().others;
+        let before = *others.borrow_and_update();
         let Some(cluster) = hub.index.cluster(&key.0, &key.1) else { return };
         if let Err(error) = leaving::hold(hub, &cluster).await {
             tracing::warn!(%error, "hold");
@@ -85,8 +87,7 @@ async fn work(hub: &Arc<Hub>, key: &Key) {
         if leaving::leave(hub, key).await {
             return;
         }
-        // Instances come and go all the time; what a cluster is reached by changes seldom.
-        let _ = timeout(RETRY, changes.wait_for(|now| now.others > others + 1)).await;
+        let _ = timeout(RETRY, others.wait_for(|now| *now > before + 1)).await;
     }
 }
 
@@ -132,13 +133,14 @@ fn came_first(other: &Cluster, cluster: &Cluster, uid: &str) -> bool {
 
 /// Runs a session for each instance of the cluster, until the cluster or the way to it is another.
 async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
-    let mut changes = hub.index.changes();
+    let (mut members, mut others) = (hub.index.members(), hub.index.others());
     let mut facts = target.facts_changes();
     let mut told = (target.facts(), None);
     let mut sessions: JoinSet<String> = JoinSet::new();
     let mut running: BTreeSet<String> = BTreeSet::new();
     loop {
-        changes.mark_unchanged();
+        members.mark_unchanged();
+        others.mark_unchanged();
         facts.mark_unchanged();
         for instance in instances(hub, key) {
             let name = instance.name_any();
@@ -170,7 +172,8 @@ async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
             }
         };
         tokio::select! {
-            ended = changes.changed() => if ended.is_err() { return },
+            ended = members.changed() => if ended.is_err() { return },
+            ended = others.changed() => if ended.is_err() { return },
             ended = facts.changed() => if ended.is_err() { return },
             Some(Ok(ended)) = sessions.join_next() => { running.remove(&ended); },
             () = contact => {}

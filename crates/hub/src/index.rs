@@ -1,8 +1,9 @@
 //! What the hub's API server says, in memory.
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use fitout_api::{
@@ -12,12 +13,13 @@ use fitout_api::{
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::runtime::reflector::{self, ObjectRef, Store};
+use kube::runtime::watcher::Event;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
-/// One store for each kind, and word of every change to any of them.
+/// One store for each kind, and word of changes: to each only of what it is about.
 pub(crate) struct Index {
     pub(crate) organizations: Store<Organization>,
     pub(crate) catalogs: Store<Catalog>,
@@ -28,41 +30,103 @@ pub(crate) struct Index {
     pub(crate) values: Store<Secret>,
     pub(crate) repositories: Store<Secret>,
     kubeconfigs: Store<Secret>,
-    changes: watch::Receiver<Changes>,
+    news: Arc<News>,
 }
 
-/// How often something has changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Changes {
-    /// Instances, of which there are many: each session looks at its own.
-    pub(crate) instances: u64,
-    /// All else that anybody waits for. Revisions are not among it: only those who write them read them.
-    pub(crate) others: u64,
+/// Who is told of what.
+#[derive(Default)]
+struct News {
+    /// How often an instance has changed, whichever.
+    instances: watch::Sender<u64>,
+    /// How often one has come, was wanted otherwise or no more, or has gone.
+    members: watch::Sender<u64>,
+    /// How often all else has changed that anybody waits for. Revisions are not among it: only those who write them read
+    /// them.
+    others: watch::Sender<u64>,
+    /// Those that there are, each with its generation: that is another one as soon as it is to go.
+    there: Mutex<HashMap<Key, Option<i64>>>,
+    /// Who waits for word of one instance: there are many, and each is one session's alone.
+    bells: Mutex<HashMap<Key, Arc<Notify>>>,
 }
 
-/// Whom a change of a kind is of interest to.
-#[derive(Clone, Copy)]
-enum Interest {
-    Nobody,
-    Sessions,
-    All,
+/// Namespace and name of an instance.
+type Key = (String, String);
+
+/// Rings when an instance has changed. There is one at a time for each.
+pub(crate) struct Bell {
+    news: Arc<News>,
+    of: Key,
+    word: Arc<Notify>,
+}
+
+impl Bell {
+    /// Waits until the instance has changed since the last wait.
+    pub(crate) async fn rings(&self) {
+        self.word.notified().await;
+    }
+}
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        let mut bells = self.news.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        // The next session of the same instance may have its own by now.
+        if bells.get(&self.of).is_some_and(|word| Arc::ptr_eq(word, &self.word)) {
+            bells.remove(&self.of);
+        }
+    }
+}
+
+impl News {
+    /// Tells whoever it is about of what has become of an instance.
+    fn tell(&self, event: &Event<ExtensionInstance>) {
+        let key = |instance: &ExtensionInstance| (instance.namespace().unwrap_or_default(), instance.name_any());
+        let mut there = self.there.lock().unwrap_or_else(PoisonError::into_inner);
+        let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        let members = match event {
+            Event::Init => return there.clear(),
+            // They are in the store once all have come.
+            Event::InitApply(instance) => {
+                there.insert(key(instance), instance.metadata.generation);
+                return;
+            }
+            Event::InitDone => {
+                bells.values().for_each(|word| word.notify_one());
+                true
+            }
+            Event::Apply(instance) => {
+                bells.get(&key(instance)).inspect(|word| word.notify_one());
+                let generation = instance.metadata.generation;
+                there.insert(key(instance), generation) != Some(generation)
+            }
+            Event::Delete(instance) => {
+                bells.get(&key(instance)).inspect(|word| word.notify_one());
+                there.remove(&key(instance));
+                true
+            }
+        };
+        self.instances.send_modify(|count| *count += 1);
+        if members {
+            self.members.send_modify(|count| *count += 1);
+        }
+    }
 }
 
 impl Index {
     /// Starts watching, and waits until everything has been seen once.
     pub(crate) async fn start(client: &Client) -> Result<Self> {
-        let (teller, changes) = watch::channel(Changes::default());
-        let teller = Arc::new(teller);
+        let news = Arc::<News>::default();
+        let (instances, news_of) = (Arc::clone(&news), Arc::clone(&news));
+        let others = move || news_of.others.send_modify(|count| *count += 1);
         let index = Self {
-            organizations: follow(client, all(), &teller, Interest::All),
-            catalogs: follow(client, all(), &teller, Interest::All),
-            clusters: follow(client, all(), &teller, Interest::All),
-            instances: follow(client, all(), &teller, Interest::Sessions),
-            revisions: follow(client, all(), &teller, Interest::Nobody),
-            values: follow(client, all().fields(&format!("type={VALUES_SECRET}")), &teller, Interest::All),
-            repositories: follow(client, all().fields(&format!("type={REPOSITORY_SECRET}")), &teller, Interest::All),
-            kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG_SECRET}")), &teller, Interest::All),
-            changes,
+            organizations: follow(client, all(), any(&others)),
+            catalogs: follow(client, all(), any(&others)),
+            clusters: follow(client, all(), any(&others)),
+            instances: follow(client, all(), move |event| instances.tell(event)),
+            revisions: follow(client, all(), |_| {}),
+            values: follow(client, all().fields(&format!("type={VALUES_SECRET}")), any(&others)),
+            repositories: follow(client, all().fields(&format!("type={REPOSITORY_SECRET}")), any(&others)),
+            kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG_SECRET}")), any(&others)),
+            news,
         };
         let gone = "the index ended before it began";
         index.organizations.wait_until_ready().await.context(gone)?;
@@ -76,9 +140,27 @@ impl Index {
         Ok(index)
     }
 
-    /// Tells of changes from now on.
-    pub(crate) fn changes(&self) -> watch::Receiver<Changes> {
-        self.changes.clone()
+    /// Counts changes to anything but instances and revisions.
+    pub(crate) fn others(&self) -> watch::Receiver<u64> {
+        self.news.others.subscribe()
+    }
+
+    /// Counts changes to instances, whichever.
+    pub(crate) fn any_instance(&self) -> watch::Receiver<u64> {
+        self.news.instances.subscribe()
+    }
+
+    /// Counts the times that an instance has come, was wanted otherwise or no more, or has gone.
+    pub(crate) fn members(&self) -> watch::Receiver<u64> {
+        self.news.members.subscribe()
+    }
+
+    /// Rings for this instance from now on.
+    pub(crate) fn bell(&self, namespace: &str, name: &str) -> Bell {
+        let (of, word) = ((namespace.to_owned(), name.to_owned()), Arc::<Notify>::default());
+        let mut bells = self.news.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        bells.insert(of.clone(), Arc::clone(&word));
+        Bell { news: Arc::clone(&self.news), of, word }
     }
 
     /// An instance by namespace and name.
@@ -106,13 +188,14 @@ fn all() -> watcher::Config {
     watcher::Config::default()
 }
 
-/// Keeps a store of a kind for as long as the hub runs.
-fn follow<K>(
-    client: &Client,
-    which: watcher::Config,
-    changed: &Arc<watch::Sender<Changes>>,
-    interest: Interest,
-) -> Store<K>
+/// Tells of every event in the same way.
+fn any<K, T: Fn() + Clone + Send + 'static>(tell: &T) -> impl Fn(&Event<K>) + Send + 'static + use<K, T> {
+    let tell = tell.clone();
+    move |_| tell()
+}
+
+/// Keeps a store of a kind for as long as the hub runs, and tells of each event once it is in the store.
+fn follow<K>(client: &Client, which: watcher::Config, tell: impl Fn(&Event<K>) + Send + 'static) -> Store<K>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
     K::DynamicType: Hash + Eq + Clone,
@@ -121,16 +204,11 @@ where
     let api: Api<K> = Api::all(client.clone());
     // Who wrote which field is half of an object, and nobody here asks for it.
     let events = watcher(api, which).default_backoff().modify(|object| object.managed_fields_mut().clear());
-    let changed = Arc::clone(changed);
     tokio::spawn(async move {
         let mut events = std::pin::pin!(events.reflect(writer));
         while let Some(event) = events.next().await {
             match event {
-                Ok(_) => match interest {
-                    Interest::Nobody => {}
-                    Interest::Sessions => changed.send_modify(|changes| changes.instances += 1),
-                    Interest::All => changed.send_modify(|changes| changes.others += 1),
-                },
+                Ok(event) => tell(&event),
                 // The watcher itself tries again, ever more slowly.
                 Err(error) => tracing::warn!(kind = %K::kind(&()), %error, "watch"),
             }

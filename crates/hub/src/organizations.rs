@@ -14,11 +14,12 @@ use serde_json::json;
 use crate::{Hub, report};
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
-    let mut changes = hub.index.changes();
+    let mut changes = hub.index.others();
     // What was made for which generation: nothing is written twice.
     let mut done: BTreeMap<String, i64> = BTreeMap::new();
     loop {
         changes.mark_unchanged();
+        let mut failed = false;
         for organization in hub.index.organizations.state() {
             let (name, generation) = (organization.name_any(), organization.metadata.generation.unwrap_or_default());
             if done.get(&name) == Some(&generation) || organization.metadata.deletion_timestamp.is_some() {
@@ -26,10 +27,13 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             }
             match make(&hub, &organization).await {
                 Ok(()) => drop(done.insert(name, generation)),
-                Err(error) => tracing::warn!(organization = name, %error, "organization"),
+                Err(error) => {
+                    tracing::warn!(organization = name, %error, "organization");
+                    failed = true;
+                }
             }
         }
-        changes.changed().await?;
+        report::next_change(&mut changes, failed).await?;
     }
 }
 

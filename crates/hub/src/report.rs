@@ -1,5 +1,7 @@
 //! Writing to the hub's own API server: what objects should be, and what there is to say about them.
 
+use std::time::Duration;
+
 use fitout_model::contains;
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{AddOperation, PatchOperation};
@@ -10,6 +12,8 @@ use kube::api::{Patch, PatchParams};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::watch::{self, error::RecvError};
+use tokio::time::timeout;
 
 /// The time that conditions are stamped with.
 pub(crate) fn now() -> Time {
@@ -41,6 +45,15 @@ where
         return Ok(());
     }
     api.patch(name, &PatchParams::apply("fitout").force(), &Patch::Apply(object)).await.map(drop)
+}
+
+/// How long until something is tried again that the hub's API server did not do.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Waits for the next change, and no longer than a moment where something has failed.
+pub(crate) async fn next_change(changes: &mut watch::Receiver<u64>, failed: bool) -> Result<(), RecvError> {
+    let changed = changes.changed();
+    if failed { timeout(AGAIN, changed).await.unwrap_or(Ok(())) } else { changed.await }
 }
 
 /// What is gone need not be removed.

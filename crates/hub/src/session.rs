@@ -300,12 +300,13 @@ impl Session {
     }
 
     async fn live(&mut self, mut lost: watch::Receiver<bool>, retry: &mut Retry) -> Ended {
-        let mut changes = self.hub.index.changes();
+        let bell = self.hub.index.bell(&self.namespace, &self.name);
+        let mut others = self.hub.index.others();
         let mut facts = self.target.facts_changes();
         let mut offers = self.hub.catalogs.changes();
         loop {
             offers.mark_unchanged();
-            let others = changes.borrow_and_update().others;
+            others.mark_unchanged();
             facts.mark_unchanged();
             let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return Ended::Gone };
             if self.is_outdated() {
@@ -352,11 +353,11 @@ impl Session {
                         }
                         ended = facts.changed() => return ended.is_ok(),
                         ended = offers.changed() => return ended.is_ok(),
-                        ended = changes.changed() => if ended.is_err() { return false },
+                        ended = others.changed() => return ended.is_ok(),
+                        () = bell.rings() => {}
                     }
                     let now = self.hub.index.instance(&self.namespace, &self.name);
-                    let same = now.is_some_and(|now| Arc::ptr_eq(&now, &instance));
-                    if !same || changes.borrow_and_update().others != others {
+                    if !now.is_some_and(|now| Arc::ptr_eq(&now, &instance)) {
                         return true;
                     }
                 }
