@@ -1,5 +1,8 @@
 //! `ExtensionInstance`: one extension, wanted on one cluster.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use fitout_model::free_form;
 use fitout_plan::Ignore;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -92,6 +95,11 @@ pub struct ExtensionInstanceSpec {
     /// What is done where a change fails.
     #[serde(default, skip_serializing_if = "FailurePolicy::is_default")]
     pub on_failure: FailurePolicy,
+    /// How long a new revision may take to become healthy before it has failed; absent: five minutes. Where a failure is tried
+    /// again for ever, it may take as long as it likes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 86400))]
+    pub healthy_within_seconds: Option<u32>,
     /// Objects that may be deleted and made anew where a field changes that cannot, each as KIND/NAME.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(min = 3, max = 320)))]
@@ -103,11 +111,24 @@ pub struct ExtensionInstanceSpec {
     /// What is done where another hand has changed the release, or made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeover: Option<Takeover>,
+    /// Labels on the records of the release, as `helm install --labels` sets them; absent: those that it has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(
+        extend("maxProperties" = 32, "additionalProperties" = { "type": "string", "maxLength": 63, "pattern": LABEL_VALUE }),
+        transform = rules::release_labels(),
+    )]
+    pub release_labels: BTreeMap<String, String>,
+    /// Whether hooks are left out when it is removed: for one that cannot succeed any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skip_delete_hooks: bool,
     /// Another number than before has what is installed tested, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub test_run: Option<u32>,
 }
+
+/// What a label may say.
+const LABEL_VALUE: &str = "^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$";
 
 /// What is done where a change fails.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,6 +189,14 @@ impl ExtensionInstance {
 }
 
 impl ExtensionInstanceSpec {
+    /// How long a new revision may take to become healthy; none where it may take as long as it likes.
+    pub fn healthy_within(&self) -> Option<Duration> {
+        /// As long as Helm waits.
+        const DEFAULT: u32 = 300;
+        let seconds = self.healthy_within_seconds.unwrap_or(DEFAULT);
+        (self.on_failure != FailurePolicy::Retry).then(|| Duration::from_secs(seconds.into()))
+    }
+
     /// The name of the Helm release, be it said or not.
     pub fn release_name(&self) -> &str {
         self.release_name.as_deref().unwrap_or(&self.extension.name)

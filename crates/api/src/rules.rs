@@ -47,6 +47,15 @@ pub(crate) fn window() -> Rule {
     )
 }
 
+/// For the labels of a release.
+pub(crate) fn release_labels() -> Rule {
+    Rule::new(
+        "!('name' in self || 'owner' in self || 'status' in self || 'version' in self || 'createdAt' in self || \
+         'modifiedAt' in self)",
+        "the labels name, owner, status, version, createdAt and modifiedAt of a release are Helm's own: take others",
+    )
+}
+
 /// For fields of objects.
 pub(crate) fn pointers() -> Rule {
     Rule::new(

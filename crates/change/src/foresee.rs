@@ -66,6 +66,8 @@ pub fn foresee(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> For
             Next::Foreign(newest) => return Foreseen { rounds, end: End::Foreign(newest) },
             // What has failed may not fail again: that is another attempt.
             Next::Failed { .. } => return foresee_again(wanted, &recorded, &observed, rounds),
+            // The plan is what comes if all goes well.
+            Next::Unsettled(id) => happen(&id, &mut observed.objects),
             Next::Done => return Foreseen { rounds, end: End::Done },
         }
     }

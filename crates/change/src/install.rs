@@ -7,7 +7,7 @@ use fitout_plan::{Artifact, Gate, Phase, Planned};
 use fitout_release::HookEvent;
 
 use crate::{
-    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, State, Wanted, hooks,
+    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Settling, State, Wanted, hooks,
 };
 
 pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Next {
@@ -93,11 +93,46 @@ fn towards(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Rec
         .or_else(|| hooks(before))
         .or_else(|| phases(artifact, deployed, observed))
         .or_else(|| some(prune(artifact, recorded, observed)))
+        .or_else(|| settled(wanted, artifact, last, observed))
         .or_else(|| hooks(after))
         .or_else(|| some(finish(last, recorded, observed)))
         .or_else(|| some(forget(wanted, recorded, observed)))
         .or_else(|| tests(wanted, artifact, number, recorded, observed));
-    unfinished.unwrap_or(Next::Done)
+    match unfinished {
+        Some(Next::Await(ids)) if is_new(last) => in_time(wanted.settling, ids, number, observed),
+        unfinished => unfinished.unwrap_or(Next::Done),
+    }
+}
+
+/// Whether it is under way, and nothing that was installed before: what is brought back is all there is.
+fn is_new(last: &Revision) -> bool {
+    last.outcome.is_none() && matches!(last.action, Action::Install | Action::Upgrade)
+}
+
+/// Waits for what is not healthy, where a revision has to be.
+fn settled(wanted: &Wanted, artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
+    if wanted.settling == Settling::Free || !is_new(last) {
+        return None;
+    }
+    let ill: Vec<&Planned> = artifact.objects.iter().filter(|planned| is_ill(planned, observed)).collect();
+    (!ill.is_empty()).then(|| Next::Await(ids(&ill)))
+}
+
+/// What is waited for, as long as there is time and hope; then the record says that the revision has failed.
+fn in_time(settling: Settling, ids: Vec<ObjectId>, number: u32, observed: &Observed) -> Next {
+    let has_failed = |id: &&ObjectId| observed.objects.get(id).is_some_and(|seen| seen.progress == Progress::Failed);
+    let lost = match settling {
+        Settling::Free => None,
+        Settling::Awaited => ids.iter().find(has_failed),
+        Settling::Overdue => ids.iter().find(has_failed).or(ids.first()),
+    };
+    match lost {
+        None => Next::Await(ids),
+        Some(_) if observed.records.get(&number) != Some(&RecordStatus::Failed) => {
+            Next::Do(vec![Effect::WriteRecord { number, status: RecordStatus::Failed }])
+        }
+        Some(lost) => Next::Unsettled(lost.clone()),
+    }
 }
 
 /// Runs the tests of what is installed, as often as a person wants them. Runs that are on record are of this time once it

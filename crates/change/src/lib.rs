@@ -21,8 +21,8 @@ mod uninstall;
 pub use foresee::{End, Foreseen, foresee, note};
 pub use next::{Effect, Next, next};
 pub use observed::{
-    Action, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Run, RunPhase, Seen, State, Takeover,
-    Tested, Wanted,
+    Action, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Run, RunPhase, Seen, Settling, State,
+    Takeover, Tested, Wanted,
 };
 pub use planning::{Found, Question, plan, recognise};
-pub use standing::{Situation, Standing, Step, failed_hook, running, standing};
+pub use standing::{Situation, Standing, Step, failed_hook, running, standing, unsettled};

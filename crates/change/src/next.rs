@@ -94,6 +94,8 @@ pub enum Next {
         /// What it ran for.
         event: HookEvent,
     },
+    /// Nothing until something else is wanted, or this object becomes healthy after all: it had its time.
+    Unsettled(ObjectId),
     /// Nothing: it is as it is wanted.
     Done,
 }

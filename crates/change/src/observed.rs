@@ -24,6 +24,20 @@ pub struct Wanted {
     pub test: Option<u32>,
     /// How many revisions are kept beside the one that is deployed.
     pub history: usize,
+    /// Whether a new revision has to be healthy before it counts as installed.
+    pub settling: Settling,
+}
+
+/// Whether a new revision has to be healthy before it counts as installed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Settling {
+    /// It counts once all of it is applied, however long it then takes.
+    #[default]
+    Free,
+    /// It has to be, and there is still time.
+    Awaited,
+    /// It has to be, and the time for it is over.
+    Overdue,
 }
 
 /// What is done about a release that another hand changed.

@@ -10,7 +10,7 @@ use fitout_release::{HookEvent, secret_name};
 use serde_json::{Value, json};
 
 use crate::standing::{changed, not_ours, taken};
-use crate::{Action, Effect, End, Foreseen, Observed, RecordStatus, Recorded, State, Wanted, foresee};
+use crate::{Action, Effect, End, Foreseen, Observed, RecordStatus, Recorded, Settling, State, Wanted, foresee};
 
 /// An object of the target: as it is, and as it would be.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,11 @@ fn lasting(object: &Value) -> Value {
 pub fn plan(question: &Question) -> Plan {
     let Question { wanted, recorded, observed, prepared, .. } = question;
     let removing = !wanted.present;
-    let foreseen = foresee(&Wanted { suspended: false, test: None, ..(*wanted).clone() }, recorded, observed);
+    let foreseen = foresee(
+        &Wanted { suspended: false, test: None, settling: Settling::Free, ..(*wanted).clone() },
+        recorded,
+        observed,
+    );
     let obstacle = match (&foreseen.end, prepared) {
         _ if removing => None,
         (_, Err(Unprepared::Unresolved(sentence))) => Some(Obstacle::Unresolved(sentence.clone())),

@@ -79,6 +79,7 @@ pub fn standing(now: &Situation) -> Standing {
         Next::Taken(newest) => Standing::Blocked(taken(now.release, *newest)),
         Next::Foreign(newest) => Standing::Foreign(changed(now.release, *newest)),
         Next::Failed { object, event } => Standing::Failed(failed_hook(object, event, None)),
+        Next::Unsettled(object) => Standing::Failed(unsettled(object, None)),
         Next::Do(_) | Next::Await(_) => Standing::Applying,
         Next::Done if now.held_back => Standing::NoNode,
         Next::Done => now.unhealthy.map_or(Standing::Installed, |unhealthy| Standing::Starting(unhealthy.to_owned())),
@@ -125,6 +126,14 @@ pub fn failed_hook(object: &ObjectId, event: &HookEvent, cause: Option<&str>) ->
     }
 }
 
+/// What to say of an object that did not become healthy in its time, and why where that is known.
+pub fn unsettled(object: &ObjectId, cause: Option<&str>) -> String {
+    match cause {
+        Some(cause) => format!("{object} did not become healthy in time: {cause}"),
+        None => format!("{object} did not become healthy in time"),
+    }
+}
+
 /// The place of a moment among the steps: with what comes before them all, or after.
 fn at_hook(event: &HookEvent, last: usize) -> usize {
     if event.as_str().starts_with("pre-") { 0 } else { last }
@@ -152,7 +161,12 @@ pub fn running(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step
     let last = phases.len() + 1;
     let at = |id: &ObjectId| phases.iter().position(|&found| found == phase(&id.gvk)).map_or(last, |place| place + 1);
     let (place, name, object) = match next {
-        Next::Done | Next::Blocked { .. } | Next::Taken(_) | Next::Foreign(_) | Next::Failed { .. } => return None,
+        Next::Done
+        | Next::Blocked { .. }
+        | Next::Taken(_)
+        | Next::Foreign(_)
+        | Next::Failed { .. }
+        | Next::Unsettled(_) => return None,
         Next::Await(ids) => {
             let id = ids.first()?;
             let gone = if removing { " to be gone" } else { "" };

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_change::{
-    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Seen, State, Takeover, Tested,
-    Wanted, foresee, next,
+    Action, Effect, Next, Observed, Outcome, Progress, RecordStatus, Recorded, Revision, Seen, Settling, State,
+    Takeover, Tested, Wanted, foresee, next,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Artifact, Planned, PlannedHook, phase};
@@ -130,6 +130,7 @@ fn wanted(artifact: Option<Artifact>) -> Wanted {
         takeover: None,
         test: None,
         history: 2,
+        settling: Settling::Free,
     }
 }
 
@@ -280,6 +281,8 @@ impl World {
                     self.settle();
                     return count;
                 }
+                // After its time, but after all.
+                Next::Unsettled(_) => self.settle(),
                 Next::Failed { object, event } => panic!("{event} hook {object}"),
                 Next::Blocked { object, owner } => panic!("{object} is {owner:?}'s"),
                 Next::Taken(newest) => panic!("there is a release at revision {newest}"),
@@ -730,4 +733,67 @@ fn an_instance_that_was_never_installed_goes_at_once() {
     let mut world = World::default();
     world.recorded.held = true;
     assert_eq!(world.run(&wanted(None), None), 1);
+}
+
+/// A change up to its Deployment, which then is like this, and what comes of it once so much time has passed.
+fn unhealthy(settling: Settling, progress: Progress) -> (World, Next) {
+    let mut world = World::default();
+    world.run(&wanted(Some(first())), None);
+    let mut wanted = Wanted { settling: Settling::Awaited, ..wanted(Some(second())) };
+    for _ in 0..500 {
+        match next(&wanted, &world.recorded, &world.observed) {
+            Next::Do(effects) => effects.iter().for_each(|effect| world.carry_out(effect, &wanted)),
+            Next::Await(ids)
+                if wanted.settling == Settling::Awaited && ids.iter().any(|id| id.gvk.kind == "Deployment") =>
+            {
+                wanted.settling = settling;
+                for id in &ids {
+                    world.observed.objects.get_mut(id).unwrap().progress = progress;
+                }
+                if progress == Progress::Underway && settling == Settling::Awaited {
+                    return (world, Next::Await(ids));
+                }
+            }
+            Next::Await(ids) if ids.iter().any(|id| id.gvk.kind == "Deployment") => return (world, Next::Await(ids)),
+            Next::Await(_) => world.settle(),
+            end => return (world, end),
+        }
+    }
+    panic!("no end");
+}
+
+#[test]
+fn what_does_not_become_healthy_in_time_has_failed() {
+    let deployment = id("apps/v1", "Deployment", "web");
+    let rows = [
+        (Settling::Awaited, Progress::Underway, Next::Await(vec![deployment.clone()]), RecordStatus::PendingUpgrade),
+        (Settling::Awaited, Progress::Failed, Next::Unsettled(deployment.clone()), RecordStatus::Failed),
+        (Settling::Overdue, Progress::Underway, Next::Unsettled(deployment.clone()), RecordStatus::Failed),
+        (Settling::Free, Progress::Failed, Next::Await(vec![deployment]), RecordStatus::PendingUpgrade),
+    ];
+    for (settling, progress, expected, record) in rows {
+        let (world, end) = unhealthy(settling, progress);
+        assert_eq!(end, expected, "{settling:?} {progress:?}");
+        assert_eq!(world.observed.records[&2], record, "{settling:?} {progress:?}");
+        assert_eq!(world.recorded.revisions[1].outcome, None);
+    }
+}
+
+#[test]
+fn what_becomes_healthy_after_its_time_is_installed_after_all() {
+    let (mut world, end) = unhealthy(Settling::Overdue, Progress::Underway);
+    assert!(matches!(end, Next::Unsettled(_)));
+    world.settle();
+    world.run(&Wanted { settling: Settling::Overdue, ..wanted(Some(second())) }, None);
+    assert_eq!(world.observed.records[&2], RecordStatus::Deployed);
+}
+
+#[test]
+fn what_is_brought_back_is_not_given_up() {
+    let (mut world, _) = unhealthy(Settling::Overdue, Progress::Underway);
+    let back = Artifact { rolls_back_to: Some(1), ..first() };
+    let wanted = Wanted { settling: Settling::Overdue, ..wanted(Some(back)) };
+    world.run(&wanted, None);
+    assert_eq!(world.observed.records[&3], RecordStatus::Deployed);
+    assert_eq!(world.recorded.revisions.last().unwrap().action, Action::Rollback);
 }

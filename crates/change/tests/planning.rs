@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use fitout_change::{
-    Action, Found, Observed, Outcome, Progress, Question, RecordStatus, Recorded, Revision, Seen, State, Wanted, plan,
-    recognise,
+    Action, Found, Observed, Outcome, Progress, Question, RecordStatus, Recorded, Revision, Seen, Settling, State,
+    Wanted, plan, recognise,
 };
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Change, HIDDEN, Ignored, Mask, Obstacle, Owner, Plan, Prepared, Unprepared, kept};
@@ -68,6 +68,7 @@ impl Scene {
                 takeover: None,
                 test: None,
                 history: 2,
+                settling: Settling::Free,
             },
             recorded: Recorded::default(),
             observed: Observed::default(),

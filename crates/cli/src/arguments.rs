@@ -198,6 +198,9 @@ pub(crate) struct Cautions {
     /// What is done where a change fails [default: retry]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) on_failure: Option<OnFailure>,
+    /// How long a new revision may take to become healthy before it has failed, unless that is tried again [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = ages::duration)]
+    pub(crate) healthy_within: Option<Duration>,
     /// An object that may be deleted and made anew where a field changes that cannot; may be given more than once
     #[arg(long, value_name = "KIND/NAME")]
     pub(crate) recreate: Vec<String>,
@@ -225,6 +228,12 @@ impl From<OnFailure> for FailurePolicy {
             OnFailure::Stop => Self::Stop,
         }
     }
+}
+
+/// Reads a label; the API server knows which there may be.
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| format!("a label is KEY=VALUE, not '{text}'"))?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 #[derive(Args)]
@@ -256,6 +265,9 @@ pub(crate) struct Install {
     pub(crate) values: Values,
     #[command(flatten)]
     pub(crate) cautions: Cautions,
+    /// A label of the Helm release; may be given more than once
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub(crate) labels: Vec<(String, String)>,
     /// Take over the release that is there already, as it is: one that Helm made
     #[arg(long)]
     pub(crate) adopt: bool,
@@ -293,6 +305,9 @@ pub(crate) struct Upgrade {
     pub(crate) values: Values,
     #[command(flatten)]
     pub(crate) cautions: Cautions,
+    /// A label of the Helm release; may be given more than once
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub(crate) labels: Vec<(String, String)>,
     /// Forget the values the instance has, and begin with those that are given
     #[arg(long)]
     pub(crate) reset_values: bool,
@@ -344,6 +359,9 @@ pub(crate) struct Test {
 pub(crate) struct Uninstall {
     /// The instance
     pub(crate) instance: String,
+    /// Leave out the hooks that come with it, as where one cannot succeed any more
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
     /// Show what would be deleted, and delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -54,6 +54,7 @@ pub(crate) async fn upgrade(session: &Session, upgrade: &Upgrade) -> Result<Answ
         let values = settings::layered(before, &given)?;
         instance::upgrade(object, upgrade.version.as_deref(), values);
         instance::caution(object, &upgrade.cautions);
+        instance::label(object, &upgrade.labels);
         Ok(())
     })
     .await?;
@@ -131,6 +132,13 @@ pub(crate) async fn test(session: &Session, asked: &Test) -> Result<Answer, Fail
 pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Result<Answer, Failure> {
     let name = &uninstall.instance;
     let found: ExtensionInstance = session.named("instance", name, "fitout list").await?;
+    if uninstall.no_hooks {
+        change(session, name, uninstall.dry_run, |object| {
+            instance::skip_hooks(object);
+            Ok(())
+        })
+        .await?;
+    }
     let preconditions = Preconditions { uid: found.uid(), resource_version: None };
     let params =
         DeleteParams { dry_run: uninstall.dry_run, preconditions: Some(preconditions), ..DeleteParams::default() };

@@ -1,5 +1,7 @@
 //! What is written to the hub, made from what was typed.
 
+use std::time::Duration;
+
 use fitout_api::{
     Choice, Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionReference, FailurePolicy, FreeForm, Scope,
     Takeover, Upgrade,
@@ -50,6 +52,9 @@ pub(crate) fn wanted(
         on_failure: install.cautions.on_failure.map(Into::into).unwrap_or_default(),
         recreate: install.cautions.recreate.clone(),
         allow_data_loss: install.cautions.allow_data_loss.clone(),
+        healthy_within_seconds: install.cautions.healthy_within.map(seconds),
+        release_labels: install.labels.iter().cloned().collect(),
+        skip_delete_hooks: false,
         takeover: install.adopt.then_some(Takeover { choice: Choice::Adopt, revision: None }),
         test_run: None,
     };
@@ -92,6 +97,9 @@ pub(crate) fn caution(instance: &mut Value, cautions: &arguments::Cautions) {
     if let Some(policy) = cautions.on_failure {
         spec.insert("onFailure".to_owned(), serde_json::json!(FailurePolicy::from(policy)));
     }
+    if let Some(within) = cautions.healthy_within {
+        spec.insert("healthyWithinSeconds".to_owned(), seconds(within).into());
+    }
     // What was allowed once was for one change.
     for (field, names) in [("recreate", &cautions.recreate), ("allowDataLoss", &cautions.allow_data_loss)] {
         if names.is_empty() {
@@ -100,6 +108,24 @@ pub(crate) fn caution(instance: &mut Value, cautions: &arguments::Cautions) {
             spec.insert(field.to_owned(), serde_json::json!(names));
         }
     }
+}
+
+fn seconds(of: Duration) -> u32 {
+    u32::try_from(of.as_secs()).unwrap_or(u32::MAX)
+}
+
+/// Gives the release of an instance, as the hub has it, these labels beside those that were given before.
+pub(crate) fn label(instance: &mut Value, labels: &[(String, String)]) {
+    if let Some(spec) = instance.get_mut("spec").filter(|_| !labels.is_empty()) {
+        for (name, value) in labels {
+            spec["releaseLabels"][name] = value.as_str().into();
+        }
+    }
+}
+
+/// Makes of an instance, as the hub has it, one whose hooks are left out when it goes.
+pub(crate) fn skip_hooks(instance: &mut Value) {
+    instance["spec"]["skipDeleteHooks"] = true.into();
 }
 
 /// Makes of an instance, as the hub has it, one that goes back to a revision.

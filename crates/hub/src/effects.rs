@@ -311,7 +311,11 @@ impl Session {
         } else {
             let prepared = prepared.context("nothing is prepared")?;
             let earlier = self.earlier(instance, prepared).await?;
-            record::release(&instance.spec.extension.name, owner(instance), prepared, number, earlier, now)
+            let mut release =
+                record::release(&instance.spec.extension.name, owner(instance), prepared, number, earlier, now);
+            let given = &instance.spec.release_labels;
+            release.labels.clone_from(if given.is_empty() { &self.labels } else { given });
+            release
         };
         record::advance(&mut release, status);
         if exists {

@@ -29,7 +29,8 @@ impl Session {
         if instance.metadata.deletion_timestamp.is_none() {
             return self.prepare(instance).await;
         }
-        let last = self.recorded.revisions.last().filter(|last| !last.hooks.is_empty());
+        let hooks = |last: &&Revision| !last.hooks.is_empty() && !instance.spec.skip_delete_hooks;
+        let last = self.recorded.revisions.last().filter(hooks);
         let Some(last) = last else { return Err(Unprepared::Wrong("it is being removed".to_owned())) };
         let key = last.artifact.clone();
         if let Some((_, prepared)) = self.prepared.as_ref().filter(|(made_from, _)| *made_from == key) {
@@ -160,8 +161,12 @@ impl Session {
         chosen: Chosen,
     ) -> Result<Prepared, Unprepared> {
         let inputs = chosen.inputs(request);
-        if let Some(good) = self.good_instead(instance, &inputs) {
-            return self.bring_back(instance, good).await;
+        if let Some((failed, good)) = self.good_instead(instance, &inputs) {
+            let mut prepared = self.bring_back(instance, good).await?;
+            prepared.why = format!(
+                "revision {failed} has failed, so what was installed before is back; it stays until something else is wanted"
+            );
+            return Ok(prepared);
         }
         let last = self.recorded.revisions.last();
         if let Some(last) =
@@ -191,8 +196,9 @@ impl Session {
         Err(Unprepared::Wrong(message))
     }
 
-    /// Where these inputs have failed and a failure brings back what was there: the revision that was.
-    fn good_instead(&self, instance: &ExtensionInstance, inputs: &Digest) -> Option<u32> {
+    /// Where these inputs have failed and a failure brings back what was there: the revision that failed, and the one that
+    /// was.
+    fn good_instead(&self, instance: &ExtensionInstance, inputs: &Digest) -> Option<(u32, u32)> {
         if instance.spec.on_failure != FailurePolicy::Rollback {
             return None;
         }
@@ -200,14 +206,14 @@ impl Session {
             self.inputs.get(&revision.number).map(String::as_str) == Some(inputs.as_str())
                 && self.records.get(&revision.number) == Some(&RecordStatus::Failed)
         };
-        self.recorded.revisions.iter().find(failed)?;
+        let failed = self.recorded.revisions.iter().rev().find(failed)?;
         let good = self
             .recorded
             .revisions
             .iter()
             .rev()
             .find(|revision| revision.outcome == Some(Outcome::Deployed) || revision.action == Action::Rollback);
-        good.map(|revision| revision.number)
+        good.map(|good| (failed.number, good.number))
     }
 
     /// Refuses to change definitions of custom resources so that what is stored is lost, unless that was asked for by name.

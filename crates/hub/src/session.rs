@@ -11,13 +11,15 @@ use fitout_api::{
     Test, TestResult,
 };
 use fitout_change::{
-    Action, Effect, Next, Outcome, RecordStatus, Recorded, Revision, Run, Tested, Wanted, failed_hook, record, running,
+    Action, Effect, Next, Outcome, RecordStatus, Recorded, Revision, Run, Settling, Tested, Wanted, failed_hook,
+    record, running, unsettled,
 };
 use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Ignore, Prepared, Unprepared};
 use fitout_release::Release;
 use fitout_target::{AbortOnDrop, Contact, Hearing, Interest, Owner, Target};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
 use time::OffsetDateTime;
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -54,6 +56,8 @@ pub(crate) struct Session {
     pub(crate) hearing: Hearing,
     /// When the release was first installed.
     pub(crate) first_deployed: Option<OffsetDateTime>,
+    /// The labels that the release had.
+    pub(crate) labels: BTreeMap<String, String>,
     /// When a hook that has failed is tried again.
     pub(crate) patience: Patience,
     pub(crate) versions: BTreeMap<u32, String>,
@@ -244,6 +248,7 @@ impl Session {
         let runs =
             number.and_then(|number| found.get(&number)).map(|found| record::runs(&found.release)).unwrap_or_default();
         let first_deployed = found.values().find_map(|found| found.release.info.first_deployed);
+        let labels = newest.map(|(_, found)| found.release.labels.clone()).unwrap_or_default();
         let record_versions = found.iter().map(|(number, found)| (*number, found.version)).collect();
         let foreign =
             newest.filter(|(number, found)| !is_ours(**number, &found.release, revisions)).map(|(number, _)| *number);
@@ -278,6 +283,7 @@ impl Session {
             record_versions: Mutex::new(record_versions),
             hearing,
             first_deployed,
+            labels,
             patience: Patience::default(),
             fixed: BTreeSet::new(),
             hook_cause: Mutex::default(),
@@ -336,7 +342,10 @@ impl Session {
                 }
                 None if self.untold.is_some() => self.untold,
                 // Why something is not healthy shows in pods and events, which nobody watches.
-                None if self.is_ill() => Some(self.relook.pause()),
+                None if self.is_ill() => {
+                    Some(self.relook.pause().min(self.time_left(&instance).unwrap_or(Duration::MAX)))
+                }
+                None if let Some(left) = self.time_left(&instance) => Some(left),
                 None => due,
             };
             // Others wake us as well: sleep on until it is about us.
@@ -413,6 +422,14 @@ impl Session {
                             unsure: false,
                             terminal: true,
                         })
+                    }
+                    Next::Unsettled(object) => {
+                        let cause = self.target.cause(object).await.ok().flatten();
+                        let cause = cause.or_else(|| {
+                            self.target.sightings().get(object)?.health.cause().map(|cause| cause.message.clone())
+                        });
+                        let sentence = unsettled(object, cause.as_deref());
+                        Some(Trouble { sentence, unsure: false, terminal: true })
                     }
                     _ => None,
                 };
@@ -531,7 +548,20 @@ impl Session {
             }),
             test: instance.spec.test_run,
             history: self.hub.options.history,
+            settling: match (instance.spec.healthy_within(), self.time_left(instance)) {
+                (None, _) => Settling::Free,
+                (Some(_), Some(Duration::ZERO)) => Settling::Overdue,
+                (Some(_), _) => Settling::Awaited,
+            },
         }
+    }
+
+    /// How long the revision that is under way still has to become healthy, where that has an end.
+    fn time_left(&self, instance: &ExtensionInstance) -> Option<Duration> {
+        let within = instance.spec.healthy_within()?;
+        let last = self.recorded.revisions.last().filter(|last| last.outcome.is_none())?;
+        let took = Timestamp::now().duration_since(self.times.get(&last.number)?.0);
+        Some(within.saturating_sub(took.unsigned_abs()))
     }
 
     /// Whether it is not begun, for want of a Ready node.

@@ -25,6 +25,8 @@ fn what_hurts_elsewhere() -> Result<()> {
     an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(&world)?;
     a_value_from_a_secret_is_never_told(&world)?;
     what_fails_stops_or_goes_back_where_that_is_wanted(&world)?;
+    what_does_not_become_healthy_in_time_stops_or_goes_back_too(&world)?;
+    a_hook_that_never_ends_does_not_hold_back_an_uninstall_without_hooks(&world)?;
     a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed(&world)
 }
 
@@ -67,7 +69,11 @@ fn write(catalog: &Path) -> Result<()> {
     };
     let noise: String = (0..3_000_000).map(|_| next()).collect();
     let schema = r#"{ "properties": { "color": { "pattern": "^[a-z]+$" } } }"#;
-    let charts: [(&str, &str, Files); 10] = [
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\nspec:\n  replicas: {{ .Values.replicas }}\n  \
+        selector: { matchLabels: { app: web } }\n  template:\n    metadata: { labels: { app: web } }\n    \
+        spec: { containers: [{ name: web, image: \"localhost/none:1\" }] }\n";
+    let leaving = hook.replace("pre-install", "pre-delete");
+    let charts: [(&str, &str, Files); 12] = [
         ("strict", "1.0.0", &[("templates/map.yaml", map), ("values.schema.json", schema)]),
         ("stuck", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", hook)]),
         ("defined", "1.0.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &two)]),
@@ -77,6 +83,8 @@ fn write(catalog: &Path) -> Result<()> {
         ("aged", "1.0.0", &[("templates/map.yaml", map), ("templates/old.yaml", old_api)]),
         ("aged", "1.1.0", &[("templates/map.yaml", map)]),
         ("failing", "1.0.0", &[("templates/map.yaml", map), ("templates/wrong.yaml", wrong)]),
+        ("slow", "1.0.0", &[("templates/web.yaml", deployment)]),
+        ("clingy", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", &leaving)]),
         ("fixed", "1.0.0", &[("templates/service.yaml", service)]),
     ];
     for (name, version, files) in charts {
@@ -90,7 +98,7 @@ fn write(catalog: &Path) -> Result<()> {
         );
         fs::write(folder.join("definition.yaml"), definition)?;
         fs::write(folder.join("chart/Chart.yaml"), format!("apiVersion: v2\nname: {name}\nversion: {version}\n"))?;
-        fs::write(folder.join("chart/values.yaml"), "color: red\nport: 80\naddress: \"\"\n")?;
+        fs::write(folder.join("chart/values.yaml"), "color: red\nport: 80\nreplicas: 0\naddress: \"\"\n")?;
         for (path, text) in files {
             fs::write(folder.join("chart").join(path), text)?;
         }
@@ -218,11 +226,7 @@ fn a_value_from_a_secret_is_never_told(world: &World) -> Result<()> {
 fn what_fails_stops_or_goes_back_where_that_is_wanted(world: &World) -> Result<()> {
     want(world, "failing", &json!({ "onFailure": "Stop" }))?;
     told(world, "failing", "is installed")?;
-    let statuses = || -> Result<Vec<String>> {
-        let history = world.target.helm().run(&["history", "failing", "--namespace=failing", "--output=json"])?;
-        let history: Vec<Value> = serde_json::from_str(&history)?;
-        Ok(history.iter().map(|entry| entry["status"].as_str().unwrap_or_default().to_owned()).collect())
-    };
+    let statuses = || statuses(world, "failing");
     // It stops, and Helm knows that it failed.
     want(world, "failing", &json!({ "onFailure": "Stop", "values": { "port": 123_456, "color": "blue" } }))?;
     told(world, "failing", "Service/failing/wrong")?;
@@ -248,6 +252,64 @@ fn what_fails_stops_or_goes_back_where_that_is_wanted(world: &World) -> Result<(
     want(world, "failing", &json!({ "onFailure": "Rollback", "values": { "port": 8080, "color": "gold" } }))?;
     told(world, "failing", "is installed")?;
     until("it is gold", LIMIT, || if color(world, "failing")? == "gold" { Ok(()) } else { Err(anyhow!("not yet")) })
+}
+
+/// The statuses of a release's revisions, as Helm has them.
+fn statuses(world: &World, release: &str) -> Result<Vec<String>> {
+    let namespace = format!("--namespace={release}");
+    let history = world.target.helm().json(&["history", release, &namespace, "--output=json"])?;
+    Ok(history
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|entry| entry["status"].as_str().unwrap_or_default().to_owned())
+        .collect())
+}
+
+fn what_does_not_become_healthy_in_time_stops_or_goes_back_too(world: &World) -> Result<()> {
+    let want = |policy: &str, replicas: u32| {
+        let values = json!({ "replicas": replicas });
+        want(world, "slow", &json!({ "onFailure": policy, "healthyWithinSeconds": 3, "values": values }))
+    };
+    want("Stop", 0)?;
+    told(world, "slow", "is installed")?;
+    // No node will ever run it.
+    want("Stop", 1)?;
+    told(world, "slow", "Deployment/slow/web did not become healthy in time: ")?;
+    assert_eq!(statuses(world, "slow")?, ["deployed", "failed"]);
+    want("Rollback", 1)?;
+    let instance = told(world, "slow", "is installed")?;
+    let why = instance["status"]["why"].as_str().unwrap_or_default();
+    assert_eq!(
+        why,
+        "revision 2 has failed, so what was installed before is back; it stays until something else is wanted"
+    );
+    assert_eq!(statuses(world, "slow")?, ["superseded", "failed", "deployed"]);
+    let deployment = world.target.client().get("/apis/apps/v1/namespaces/slow/deployments/web")?;
+    assert_eq!(deployment["spec"]["replicas"], 0);
+    Ok(())
+}
+
+fn a_hook_that_never_ends_does_not_hold_back_an_uninstall_without_hooks(world: &World) -> Result<()> {
+    want(world, "clingy", &json!({ "releaseLabels": { "team": "blue" } }))?;
+    told(world, "clingy", "is installed")?;
+    let labelled = "/api/v1/namespaces/clingy/secrets?labelSelector=owner%3Dhelm,team%3Dblue";
+    assert!(world.target.client().get(labelled)?["items"][0].is_object(), "the record has the label");
+    let path = format!("{INSTANCES}/clingy");
+    world.hub.client().delete(&path)?;
+    let job = "/apis/batch/v1/namespaces/clingy/jobs/never";
+    until("the hook runs", LIMIT, || world.target.client().get(job))?;
+    assert_eq!(color(world, "clingy")?, "red", "what it is to run before is still there");
+    let skip = r#"--patch={"spec":{"skipDeleteHooks":true}}"#;
+    let patch = ["patch", "extensioninstance", "clingy", "--namespace=org-acme", "--type=merge", skip];
+    world.hub.kubectl().run(&patch)?;
+    until("it is gone", LIMIT, || match world.hub.client().find(&path)? {
+        None => Ok(()),
+        Some(left) => Err(anyhow!("{}", left["status"])),
+    })?;
+    assert!(world.target.client().find(job)?.is_none_or(|job| !job["metadata"]["deletionTimestamp"].is_null()));
+    assert!(world.target.client().find("/api/v1/namespaces/clingy/configmaps/map")?.is_none());
+    Ok(())
 }
 
 fn a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed(world: &World) -> Result<()> {
