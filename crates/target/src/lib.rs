@@ -9,6 +9,7 @@ mod contact;
 mod facts;
 mod follow;
 mod guard;
+mod namespaces;
 mod records;
 mod refusal;
 mod register;

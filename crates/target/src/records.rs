@@ -95,6 +95,9 @@ impl Target {
 
     /// Whether there is a namespace of this name.
     pub async fn has_namespace(&self, name: &str) -> Result<bool, Refusal> {
+        if let Some(known) = self.namespaces.has(name) {
+            return Ok(known);
+        }
         let namespaces: Api<Namespace> = Api::all(self.client().clone());
         let found = namespaces.get_metadata_opt(name).await;
         found.map(|found| found.is_some()).map_err(|error| Refusal::new(&namespace_id(name), &error))
@@ -107,10 +110,12 @@ impl Target {
         let object = Namespace { metadata, ..Namespace::default() };
         let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
         match namespaces.create(&params, &object).await {
-            Ok(_) => Ok(()),
-            Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => Ok(()),
-            Err(error) => Err(Refusal::new(&namespace_id(name), &error)),
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => {}
+            Err(error) => return Err(Refusal::new(&namespace_id(name), &error)),
         }
+        self.namespaces.add(name);
+        Ok(())
     }
 }
 

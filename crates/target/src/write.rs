@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
+use crate::namespaces::{self, Namespaces};
 use crate::register::{self, Register};
 use crate::{Contact, Facts, Hearing, Interest, Refusal, Sighting, Sightings, follow, watching};
 
@@ -27,6 +28,7 @@ pub struct Target {
     /// Changes that are under way: a few that end soon are better than many that all end late.
     changes: Arc<Semaphore>,
     register: Arc<Register>,
+    pub(crate) namespaces: Arc<Namespaces>,
 }
 
 /// How many changes a cluster goes through at once.
@@ -72,6 +74,9 @@ impl Target {
             watches.begin(contact, client, facts, follow::nodes);
             watches.begin(contact, client, facts, follow::definitions);
             watches.begin(contact, client, facts, follow::storage_classes);
+            let (other, namespaces) = (client.clone(), Arc::clone(&target.namespaces));
+            let watch = move || namespaces::follow(other.clone(), Arc::clone(&namespaces));
+            watches.spawn(contact.clone().while_connected(watch));
             let (client, register) = (client.clone(), Arc::clone(&target.register));
             let watch = move || register::follow(client.clone(), Arc::clone(&register));
             watches.spawn(contact.clone().while_connected(watch));
@@ -90,6 +95,7 @@ impl Target {
             watches: Mutex::default(),
             changes: Arc::new(Semaphore::new(CHANGES)),
             register: Arc::default(),
+            namespaces: Arc::default(),
         })
     }
 
