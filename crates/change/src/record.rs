@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fitout_plan::{Owner, Prepared};
-use fitout_release::{ApplyMethod, Chart, Hook, HookEvent, HookPhase, HookRun, Metadata, Release, Status};
+use fitout_release::{ApplyMethod, Chart, Hook, HookEvent, HookPhase, HookRun, Metadata, Release, SharedChart, Status};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
@@ -15,7 +15,7 @@ pub struct Earlier {
     /// When the first revision was installed.
     pub first_deployed: Option<OffsetDateTime>,
     /// The chart of what is installed again.
-    pub chart: Option<Chart>,
+    pub chart: Option<SharedChart>,
     /// The values of what is installed again.
     pub config: Option<Map<String, serde_json::Value>>,
 }
@@ -41,7 +41,7 @@ pub fn release(
             api_version: "v2".to_owned(),
             ..Metadata::default()
         };
-        Chart::new(metadata, Map::new())
+        Chart::new(metadata, Map::new()).into()
     };
     let config = || prepared.values.as_object().cloned().unwrap_or_default();
     let mut release = Release {

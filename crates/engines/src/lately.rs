@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use fitout_chart::Chart;
 use fitout_model::{Digest, Problem};
-use fitout_release::Chart as Recorded;
+use fitout_release::{Chart as Recorded, SharedChart};
 use serde_json::Value;
 
 /// How many bytes the files of all kept charts may have. What is parsed of them takes several times as much.
@@ -22,7 +22,7 @@ thread_local! {
 pub(crate) struct Loaded {
     pub(crate) chart: Chart,
     crds: OnceCell<Vec<Value>>,
-    recorded: OnceCell<Recorded>,
+    recorded: OnceCell<SharedChart>,
 }
 
 impl Loaded {
@@ -40,8 +40,8 @@ impl Loaded {
     }
 
     /// It as Helm records it, as `make` makes that.
-    pub(crate) fn recorded(&self, make: impl FnOnce(&Chart) -> Recorded) -> &Recorded {
-        self.recorded.get_or_init(|| make(&self.chart))
+    pub(crate) fn recorded(&self, make: impl FnOnce(&Chart) -> Recorded) -> &SharedChart {
+        self.recorded.get_or_init(|| make(&self.chart).into())
     }
 
     fn size(&self) -> usize {

@@ -4,13 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fitout_chart::{Chart, File};
 use fitout_model::{Definition, Engine, Problem};
-use fitout_release::{Chart as Recorded, Hook, HookRun, Metadata, Release};
+use fitout_release::{Chart as Recorded, Hook, HookRun, Metadata, Release, SharedChart};
 use serde_json::{Map, Value, json};
 
 use crate::{Files, Made, helm};
 
 /// The chart of a definition, for the record of a release; none where the definition has no chart, or it cannot be read.
-pub fn chart(definition: &Definition, files: Files) -> Option<Recorded> {
+pub fn chart(definition: &Definition, files: Files) -> Option<SharedChart> {
     let Some(Engine::Helm(helm)) = definition.engine() else { return None };
     helm::load(definition, helm, files).ok().map(|loaded| loaded.recorded(recorded).clone())
 }

@@ -145,7 +145,7 @@ fn record(namespace: &str, objects: &[Value]) -> Release {
         name: "thing".into(),
         namespace: namespace.into(),
         revision: 1,
-        chart: Some(Chart::new(metadata, serde_json::Map::new())),
+        chart: Some(Chart::new(metadata, serde_json::Map::new()).into()),
         manifest: objects.iter().map(fitout_goyaml::to_yaml).collect::<Vec<_>>().join("---\n"),
         ..Release::default()
     };

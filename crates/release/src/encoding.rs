@@ -4,15 +4,16 @@
 //! *value* of the Secret's key `release`. Where a Secret is written as JSON or YAML, Kubernetes has its values in
 //! base64 once more; [`crate::secret()`] and [`crate::from_secret`] see to that.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 
-use crate::{Error, Release};
+use crate::packed::{Part, gzip};
+use crate::shared::QUICK;
+use crate::{Error, Release, SharedChart};
 
 /// What Kubernetes lets the values of a Secret add up to, before the outer base64.
 pub(crate) const SECRET_LIMIT: usize = 1 << 20;
@@ -21,24 +22,23 @@ pub(crate) const SECRET_LIMIT: usize = 1 << 20;
 /// more than eighty times its size was made to exhaust whoever reads it.
 const UNPACKED_LIMIT: u64 = 64 << 20;
 
-/// Half the time of the best, for a text that is a twentieth longer.
-const QUICK: Compression = Compression::new(3);
-
 /// How gzip begins. Helm's oldest records are not compressed.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 
-/// The text that Helm keeps for a release. The same release always gives the same text.
+/// The text that Helm keeps for a release. The same release always gives the same text. The chart comes first in it, which
+/// many records share, so that it is packed once.
 ///
 /// It is an error where the text is more than a Secret can hold.
 pub fn encode(release: &Release) -> Result<String, Error> {
-    let json = serde_json::to_vec(release).map_err(|source| Error::Unwritable {
+    let rest = Release { chart: None, ..release.clone() };
+    let json = serde_json::to_vec(&rest).map_err(|source| Error::Unwritable {
         namespace: release.namespace.clone(),
         name: release.name.clone(),
         source,
     })?;
-    let mut text = pack(&json, QUICK)?;
+    let mut text = pack(release.chart.as_ref(), &json)?;
     if text.len() > SECRET_LIMIT {
-        text = pack(&json, Compression::best())?;
+        text = pack_tightly(release.chart.as_ref(), &json)?;
     }
     if text.len() > SECRET_LIMIT {
         return Err(Error::TooLarge {
@@ -52,11 +52,19 @@ pub fn encode(release: &Release) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Without a name, a time or the maker's system in its head, unlike what the gzip command writes.
-fn pack(json: &[u8], level: Compression) -> Result<String, Error> {
-    let mut packed = GzEncoder::new(Vec::new(), level);
-    packed.write_all(json).map_err(Error::NotGzip)?;
-    Ok(STANDARD.encode(packed.finish().map_err(Error::NotGzip)?))
+/// A record of what it says beside its chart, which is a JSON object.
+fn pack(chart: Option<&SharedChart>, rest: &[u8]) -> Result<String, Error> {
+    let Some(chart) = chart else { return Ok(STANDARD.encode(gzip(&[&Part::last(rest, QUICK)?]))) };
+    Ok(STANDARD.encode(gzip(&[chart.packed()?, &Part::last(&rest[1..], QUICK)?])))
+}
+
+/// The same in as little space as there can be.
+fn pack_tightly(chart: Option<&SharedChart>, rest: &[u8]) -> Result<String, Error> {
+    let whole = match chart {
+        Some(chart) => [&chart.beginning()?, &rest[1..]].concat(),
+        None => rest.to_vec(),
+    };
+    Ok(STANDARD.encode(gzip(&[&Part::last(&whole, Compression::best())?])))
 }
 
 /// The release that such a text holds. Its labels are not in it: see [`crate::from_secret`].
@@ -93,9 +101,7 @@ mod tests {
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-        packed.write_all(bytes).unwrap();
-        packed.finish().unwrap()
+        super::gzip(&[&Part::last(bytes, Compression::best()).unwrap()])
     }
 
     /// Text that does not compress, the same in each run.

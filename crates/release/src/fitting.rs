@@ -37,8 +37,10 @@ pub fn fitting_secret(release: &mut Release, stamp: Stamp) -> Result<Value, Erro
 
 /// Takes a part of the chart out; says whether there was one.
 fn without(release: &mut Release, part: &str) -> bool {
-    let part = release.chart.as_mut().and_then(|chart| chart.rest.get_mut(part));
-    part.is_some_and(|part| !std::mem::take(part).is_null())
+    let Some(mut chart) = release.chart.as_deref().cloned() else { return false };
+    let gone = chart.rest.get_mut(part).is_some_and(|part| !std::mem::take(part).is_null());
+    release.chart = Some(chart.into());
+    gone
 }
 
 #[cfg(test)]
@@ -64,7 +66,7 @@ mod tests {
         for (part, size) in [("files", files), ("templates", templates)] {
             chart.rest.insert(part.to_owned(), json!([{ "name": "a", "data": noise(size) }]));
         }
-        Release { name: "web".into(), manifest: noise(manifest), chart: Some(chart), ..Release::default() }
+        Release { name: "web".into(), manifest: noise(manifest), chart: Some(chart.into()), ..Release::default() }
     }
 
     #[test]

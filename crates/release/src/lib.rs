@@ -22,8 +22,10 @@ mod error;
 mod fitting;
 pub mod history;
 mod moment;
+mod packed;
 mod record;
 mod secret;
+mod shared;
 mod words;
 
 pub use encoding::{decode, encode};
@@ -31,4 +33,5 @@ pub use error::Error;
 pub use fitting::fitting_secret;
 pub use record::{Chart, Hook, HookRun, Info, Metadata, Release};
 pub use secret::{OWNER, SECRET_TYPE, Stamp, from_secret, secret, secret_name};
+pub use shared::SharedChart;
 pub use words::{ApplyMethod, HookDeletePolicy, HookEvent, HookLogPolicy, HookPhase, Status};

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use crate::moment;
+use crate::shared::SharedChart;
 use crate::words::{ApplyMethod, HookDeletePolicy, HookEvent, HookLogPolicy, HookPhase, Status};
 
 /// One revision of a release.
@@ -23,7 +24,7 @@ pub struct Release {
     pub info: Info,
     /// What was installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chart: Option<Chart>,
+    pub chart: Option<SharedChart>,
     /// The values that were given, without the chart's own.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Map::is_empty")]
     pub config: Map<String, Value>,

@@ -147,7 +147,7 @@ fn made_by_us(namespace: &str, revision: u64, status: Status, last_deployed: Off
             notes: "Enjoy.".into(),
             ..Info::default()
         },
-        chart: Some(Chart::new(metadata, values.as_object().unwrap().clone())),
+        chart: Some(Chart::new(metadata, values.as_object().unwrap().clone()).into()),
         config: json!({ "size": 2 }).as_object().unwrap().clone(),
         manifest,
         apply_method: Some(ApplyMethod::ServerSide),
