@@ -63,7 +63,7 @@ pub(crate) fn loaded(
     Ok(fresh)
 }
 
-fn again(charts: &mut Vec<(Digest, Rc<Loaded>)>, digest: &Digest) -> Option<Rc<Loaded>> {
+fn again(charts: &mut [(Digest, Rc<Loaded>)], digest: &Digest) -> Option<Rc<Loaded>> {
     let place = charts.iter().position(|(known, _)| known == digest)?;
     charts[place..].rotate_left(1);
     charts.last().map(|(_, chart)| Rc::clone(chart))

@@ -52,8 +52,8 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 /// Waits for the next change, and no longer than a moment where something has failed.
 pub(crate) async fn next_change(changes: &mut watch::Receiver<u64>, failed: bool) -> Result<(), RecvError> {
-    let changed = changes.changed();
-    if failed { timeout(AGAIN, changed).await.unwrap_or(Ok(())) } else { changed.await }
+    let word = changes.changed();
+    if failed { timeout(AGAIN, word).await.unwrap_or(Ok(())) } else { word.await }
 }
 
 /// What is gone need not be removed.

@@ -301,8 +301,8 @@ fn a_hook_that_never_ends_does_not_hold_back_an_uninstall_without_hooks(world: &
     until("the hook runs", LIMIT, || world.target.client().get(job))?;
     assert_eq!(color(world, "clingy")?, "red", "what it is to run before is still there");
     let skip = r#"--patch={"spec":{"skipDeleteHooks":true}}"#;
-    let patch = ["patch", "extensioninstance", "clingy", "--namespace=org-acme", "--type=merge", skip];
-    world.hub.kubectl().run(&patch)?;
+    let words = ["patch", "extensioninstance", "clingy", "--namespace=org-acme", "--type=merge", skip];
+    world.hub.kubectl().run(&words)?;
     until("it is gone", LIMIT, || match world.hub.client().find(&path)? {
         None => Ok(()),
         Some(left) => Err(anyhow!("{}", left["status"])),

@@ -11,14 +11,14 @@ pub(crate) enum Arriving {
     /// As it is.
     Plain(Scan),
     /// Compressed.
-    Packed(GzDecoder<Scan>),
+    Packed(Box<GzDecoder<Scan>>),
 }
 
 impl Arriving {
     /// Looks for a chart in an index of at most so many bytes.
     pub(crate) fn new(chart: &str, limit: u64, packed: bool) -> Self {
         let scan = Scan::new(chart, limit);
-        if packed { Self::Packed(GzDecoder::new(scan)) } else { Self::Plain(scan) }
+        if packed { Self::Packed(Box::new(GzDecoder::new(scan))) } else { Self::Plain(scan) }
     }
 
     /// Takes what has arrived, and says whether more is wanted.
