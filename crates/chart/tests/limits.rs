@@ -16,7 +16,7 @@ use tar::{Builder, Header};
 const CHART: &str = "apiVersion: v2\nname: root\nversion: 1.0.0\n";
 
 fn archive(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<u8> {
-    let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     for (name, data) in files {
         let mut header = Header::new_gnu();
         header.set_size(data.len() as u64);
