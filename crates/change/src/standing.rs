@@ -126,11 +126,14 @@ pub fn failed_hook(object: &ObjectId, event: &HookEvent, cause: Option<&str>) ->
     }
 }
 
+/// What to do about it.
+const REMEDY: &str = "correct the values, or give it longer with healthyWithinSeconds";
+
 /// What to say of an object that did not become healthy in its time, and why where that is known.
 pub fn unsettled(object: &ObjectId, cause: Option<&str>) -> String {
     match cause {
-        Some(cause) => format!("{object} did not become healthy in time: {cause}"),
-        None => format!("{object} did not become healthy in time"),
+        Some(cause) => format!("{object} did not become healthy in time: {cause}; {REMEDY}"),
+        None => format!("{object} did not become healthy in time; {REMEDY}"),
     }
 }
 

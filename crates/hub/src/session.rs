@@ -329,10 +329,12 @@ impl Session {
             self.namespaces.clear();
             let due = *self.due.lock().unwrap_or_else(PoisonError::into_inner);
             let due = due.map(|due| due.saturating_duration_since(Instant::now()));
+            // What is over has been heeded: only time that is still to come is waited for.
+            let left = self.time_left(&instance).filter(|left| !left.is_zero());
             let pause = match trouble {
                 Some(trouble) => {
-                    let left = self.patience.left().filter(|left| !left.is_zero());
-                    let pause = left.or(due).unwrap_or_else(|| retry.pause());
+                    let patience = self.patience.left().filter(|left| !left.is_zero());
+                    let pause = patience.or(due).unwrap_or_else(|| retry.pause());
                     let why = &trouble.sentence;
                     self.progress.span().in_scope(|| tracing::warn!(why, "trying again in {pause:?}"));
                     if trouble.unsure {
@@ -342,11 +344,8 @@ impl Session {
                 }
                 None if self.untold.is_some() => self.untold,
                 // Why something is not healthy shows in pods and events, which nobody watches.
-                None if self.is_ill() => {
-                    Some(self.relook.pause().min(self.time_left(&instance).unwrap_or(Duration::MAX)))
-                }
-                None if let Some(left) = self.time_left(&instance) => Some(left),
-                None => due,
+                None if self.is_ill() => Some(self.relook.pause().min(left.unwrap_or(Duration::MAX))),
+                None => [left, due].into_iter().flatten().min(),
             };
             // Others wake us as well: sleep on until it is about us.
             let woken = async {
