@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use fitout_model::Digest;
 use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, RequestBuilder, Response, Url};
 
 use crate::access::Credential;
 use crate::address::{host, redirect, same_server, shown};
@@ -17,6 +17,9 @@ use crate::{Access, Cause, Limits, tls};
 
 /// So many kinds of TLS are kept: one for each authority and client certificate.
 const CLIENTS: usize = 64;
+
+/// So often a request is sent that its connection lost before it left.
+const SENDINGS: usize = 6;
 
 /// However long a server wants to be left alone.
 const LONGEST_WAIT: Duration = Duration::from_hours(1);
@@ -68,7 +71,7 @@ impl Web {
                 Credential::Bearer(token) if at_home => (request.bearer_auth(token), true),
                 _ => (request, false),
             };
-            let response = request.send().await.map_err(|error| failed(&error, &url, &what))?;
+            let response = send(request).await.map_err(|error| failed(&error, &url, &what))?;
             let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let next = match (response.status().as_u16(), location) {
                 (301 | 302 | 303 | 307 | 308, Some(location)) => redirect(&url, location),
@@ -169,6 +172,25 @@ impl Answer {
     }
 }
 
+/// Sends a request, anew where the server had closed the connection before the request left. It may have said why in
+/// an alert (that it wants a certificate), which hyper keeps to itself if it comes that early.
+async fn send(request: RequestBuilder) -> Result<Response, reqwest::Error> {
+    for _ in 1..SENDINGS {
+        let Some(again) = request.try_clone() else { break };
+        match again.send().await {
+            Err(error) if unsent(&error) => {}
+            sent => return sent,
+        }
+    }
+    request.send().await
+}
+
+/// Whether nothing of the request left.
+fn unsent(error: &reqwest::Error) -> bool {
+    let mut sources = std::iter::successors(error.source(), |&error| error.source());
+    sources.any(|error| error.downcast_ref().is_some_and(hyper::Error::is_canceled))
+}
+
 /// Why there is no answer, or only part of one.
 fn failed(error: &reqwest::Error, url: &Url, what: &str) -> Cause {
     let host = host(url);
@@ -179,6 +201,7 @@ fn failed(error: &reqwest::Error, url: &Url, what: &str) -> Cause {
         _ if error.is_timeout() && !error.is_connect() => Cause::Silent { host },
         _ if error.is_timeout() => Cause::Unreachable { host, why: "no connection in time".to_owned() },
         _ if error.is_connect() => Cause::Unreachable { host, why: root(error).to_string() },
+        _ if unsent(error) => Cause::Unreachable { host, why: "it closes the connection at once".to_owned() },
         _ if error.is_request() || error.is_body() || error.is_decode() => Cause::Truncated { what: what.to_owned() },
         _ => Cause::Malformed { what: what.to_owned(), why: root(error).to_string() },
     }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
@@ -92,6 +92,9 @@ impl Server {
                         let _ = talk(&mut stream, &*answer, &record);
                         stream.conn.send_close_notify();
                         let _ = stream.flush();
+                        // Closed with a request unread, a connection is reset, and the alert before it may be lost.
+                        let _ = stream.sock.shutdown(Shutdown::Write);
+                        let _ = std::io::copy(&mut stream.sock, &mut std::io::sink());
                     }
                     None => drop(talk(&mut { stream }, &*answer, &record)),
                 });
