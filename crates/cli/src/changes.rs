@@ -132,13 +132,15 @@ pub(crate) async fn test(session: &Session, asked: &Test) -> Result<Answer, Fail
 pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Result<Answer, Failure> {
     let name = &uninstall.instance;
     let found: ExtensionInstance = session.named("instance", name, "fitout list").await?;
-    if uninstall.no_hooks {
-        change(session, name, uninstall.dry_run, |object| {
+    let found = if uninstall.no_hooks {
+        let changed = change(session, name, uninstall.dry_run, |object| {
             instance::skip_hooks(object);
             Ok(())
-        })
-        .await?;
-    }
+        });
+        typed(&changed.await?)?
+    } else {
+        found
+    };
     let preconditions = Preconditions { uid: found.uid(), resource_version: None };
     let params =
         DeleteParams { dry_run: uninstall.dry_run, preconditions: Some(preconditions), ..DeleteParams::default() };
@@ -147,7 +149,11 @@ pub(crate) async fn uninstall(session: &Session, uninstall: &Uninstall) -> Resul
     let spec = &found.spec;
     if uninstall.dry_run {
         eprintln!("dry run: nothing was deleted");
-        let asked = PlanSpec { instance: Some(name.clone()), uninstall: true, ..PlanSpec::default() };
+        let asked = if uninstall.no_hooks {
+            PlanSpec { instance: None, proposed: Some(found.clone()), uninstall: true }
+        } else {
+            PlanSpec { instance: Some(name.clone()), proposed: None, uninstall: true }
+        };
         if let Some(answer) = plans::ask(session, asked).await? {
             return Ok(answer);
         }

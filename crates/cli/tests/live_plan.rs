@@ -7,6 +7,7 @@ mod faults;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -41,6 +42,7 @@ impl World {
     /// With so many hubs, of which the first leads and some serve.
     fn start_with(serving: &[bool]) -> Result<Self> {
         let faults = Faults::start(1)?;
+        write_parting(&faults.hub.bed().dir().join("catalog/parting/1.0.0"))?;
         let address = Self::address(&faults).to_string();
         let mut hubs = Vec::new();
         for (number, serves) in serving.iter().enumerate() {
@@ -115,6 +117,21 @@ impl World {
         let kubectl = self.faults.targets[0].kubectl();
         kubectl.run(&[words, &["--namespace=thing"]].concat()).map(drop)
     }
+}
+
+/// A chart with a hook before it goes.
+fn write_parting(folder: &Path) -> Result<()> {
+    let definition = "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: parting-1 }\n\
+                      spec: { extension: parting, version: 1.0.0, bootstrap: true, helm: { chart: chart } }\n";
+    let hook = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: last, annotations: { helm.sh/hook: pre-delete } }\n";
+    std::fs::create_dir_all(folder.join("chart/templates"))?;
+    std::fs::write(folder.join("definition.yaml"), definition)?;
+    std::fs::write(folder.join("chart/Chart.yaml"), "apiVersion: v2\nname: parting\nversion: 1.0.0\n")?;
+    std::fs::write(
+        folder.join("chart/templates/object.yaml"),
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: object }\n",
+    )?;
+    Ok(std::fs::write(folder.join("chart/templates/hook.yaml"), hook)?)
 }
 
 /// What the hub wrote to the target, each as `VERB RESOURCE NAMESPACE/NAME`; what it only tried is left out.
@@ -463,5 +480,28 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
     let tried = run(&["plan", "--file", file.to_str().context("a path")?])?.well();
     ensure!(tried.contains("    ~ spec.size: 2 → 9\n"), "{tried}");
     assert_eq!(written(&target)?, Vec::<String>::new());
+    labels_are_the_release_s_and_hooks_are_left_out_where_that_is_asked(&world)
+}
+
+fn labels_are_the_release_s_and_hooks_are_left_out_where_that_is_asked(world: &World) -> Result<()> {
+    let run = |words: &[&str]| fitout(&world.faults.hub.kubeconfig(), Some("acme"), words);
+    let install = ["install", "parting", "--cluster=c0", "--catalog=local", "--name=parting", "--wait"];
+    run(&[&install[..], &["--label=team=shop", "--label=tier=front"]].concat())?.well();
+    let record = "/api/v1/namespaces/parting/secrets/sh.helm.release.v1.parting.v1";
+    let labels = world.faults.targets[0].client().get(record)?["metadata"]["labels"].take();
+    assert_eq!((&labels["team"], &labels["tier"]), (&json!("shop"), &json!("front")), "{labels}");
+
+    let with_hooks = run(&["uninstall", "parting", "--dry-run"])?.well();
+    ensure!(with_hooks.contains("ConfigMap/parting/last"), "{with_hooks}");
+    let without = run(&["uninstall", "parting", "--dry-run", "--no-hooks"])?.well();
+    ensure!(without.contains("- ConfigMap/parting/object\n") && !without.contains("last"), "{without}");
+    let (target, hub) = (world.log()?, world.faults.hub.audit().from_now()?);
+    ensure!(world.faults.instance("parting")?.context("it is there")?["spec"]["skipDeleteHooks"].is_null());
+    run(&["uninstall", "parting", "--no-hooks", "--wait"])?.well();
+    let written = written(&target)?;
+    ensure!(written.contains(&"delete configmaps parting/object".to_owned()), "{written:?}");
+    ensure!(!written.iter().any(|line| line.contains("parting/last")), "{written:?}");
+    let deleted = hub.calls()?.writes().summary();
+    ensure!(deleted.contains(&"delete extensioninstances org-acme/parting".to_owned()), "{deleted:?}");
     Ok(())
 }

@@ -16,9 +16,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use every::another_value::another_value;
+use every::kinds::stand_in;
 use every::objects::{Places, Written, compare, read, written};
 use every::plain_pods::make_pods_plain;
-use every::webhooks::{OUT_OF_THE_WAY, disarm, left_alone};
+use every::theirs::Theirs;
+use every::webhooks::{OUT_OF_THE_WAY, believe, disarm, left_alone};
 use fitout_testkit::{AuditLog, Cluster, Spec, pods_cannot_run, sample, skip, until};
 use serde_json::{Value, json};
 use world::{INSTANCES, World, apply, condition, object};
@@ -44,7 +46,11 @@ const QUICK: [&str; 10] = [
 ];
 
 /// Charts that are of no use without the kinds of another.
-const NEEDS: [(&str, &str); 1] = [("trust-manager", "cert-manager")];
+const NEEDS: [(&str, &str); 3] = [
+    ("cert-manager-samplewebhook", "cert-manager"),
+    ("flagger-podinfo", "flagger"),
+    ("trust-manager", "cert-manager"),
+];
 
 /// Two clusters, the hub of one of them, and Helm for the other.
 struct Pair {
@@ -52,7 +58,7 @@ struct Pair {
     theirs: Cluster,
 }
 
-/// What Helm does not install either: its record is too large for a Secret, say.
+/// What Helm does not install either.
 #[derive(Debug, thiserror::Error)]
 #[error("{ours}; Helm: {theirs}")]
 struct Refused {
@@ -65,7 +71,8 @@ struct Trial<'a> {
     pair: &'a Pair,
     name: &'a str,
     chart: &'a Path,
-    namespace: String,
+    namespace: &'a str,
+    theirs: Theirs<'a>,
     times: Vec<String>,
 }
 
@@ -87,7 +94,8 @@ fn every_chart_installs_as_helm_installs_it() -> Result<()> {
     let mut wrong = String::new();
     for (name, chart) in &charts {
         let namespace = home(&pair.theirs, name, chart)?;
-        let mut trial = Trial { pair: &pair, name, chart, namespace, times: vec![] };
+        let theirs = Theirs::new(&pair.theirs, name, chart, &namespace);
+        let mut trial = Trial { pair: &pair, name, chart, namespace: &namespace, theirs, times: vec![] };
         let result = trial.run();
         let times = trial.times.join(", ");
         match result {
@@ -132,9 +140,10 @@ fn chosen(world: &World) -> Result<Vec<(String, PathBuf)>> {
 /// What a chart comes to in a namespace.
 fn rendered(cluster: &Cluster, name: &str, chart: &Path, namespace: &str) -> Result<Vec<Value>> {
     let (chart, namespace) = (chart.to_string_lossy(), format!("--namespace={namespace}"));
-    let words = ["template", name, &chart, &namespace, "--kube-version=1.36.3", "--set=crds.enabled=true"];
+    let words =
+        ["template", name, &chart, &namespace, "--kube-version=1.36.3", "--include-crds", "--set=crds.enabled=true"];
     // Some refuse values that they do not know.
-    let text = cluster.helm().run(&words).or_else(|_| cluster.helm().run(&words[..5]))?;
+    let text = cluster.helm().run(&words).or_else(|_| cluster.helm().run(&words[..6]))?;
     read(&text)
 }
 
@@ -211,8 +220,8 @@ impl Trial<'_> {
 
     /// What a chart expects to be there: namespaces that it writes to, and kinds that another chart brings.
     fn make_ground(&self) -> Result<()> {
-        let objects = rendered(&self.pair.theirs, self.name, self.chart, &self.namespace)?;
-        let named = elsewhere(&objects, &self.namespace);
+        let objects = rendered(&self.pair.theirs, self.name, self.chart, self.namespace)?;
+        let named = elsewhere(&objects, self.namespace);
         for cluster in [&*self.pair.world.target, &self.pair.theirs] {
             for name in &named {
                 if cluster.client().find(&format!("/api/v1/namespaces/{name}"))?.is_none() {
@@ -228,6 +237,7 @@ impl Trial<'_> {
                 let list = json!({ "apiVersion": "v1", "kind": "List", "items": kinds });
                 cluster.kubectl().run_with_input(&["apply", "--server-side", "--filename=-"], &list.to_string())?;
             }
+            stand_in(cluster, &objects)?;
         }
         Ok(())
     }
@@ -242,7 +252,7 @@ impl Trial<'_> {
     /// The same change by Helm and through the hub, side by side.
     fn both(&self, words: &[&str], revision: u32, spec: &Value) -> Result<()> {
         std::thread::scope(|scope| {
-            let theirs = scope.spawn(|| self.helm(words, spec));
+            let theirs = scope.spawn(|| self.theirs.change(words, spec.get("values").unwrap_or(&json!({}))));
             let ours = self.want(spec).and_then(|()| self.ready(revision));
             let theirs = theirs.join().map_err(|_| anyhow!("Helm's thread ended"))?;
             match (ours, theirs) {
@@ -255,17 +265,6 @@ impl Trial<'_> {
                 (Err(ours), Err(theirs)) => bail!("both fail: {ours:#}; Helm: {theirs:#}"),
             }
         })
-    }
-
-    fn helm(&self, words: &[&str], spec: &Value) -> Result<()> {
-        let values = self.pair.theirs.bed().dir().join("values.json");
-        fs::write(&values, spec.get("values").unwrap_or(&json!({})).to_string())?;
-        let (values, chart) = (format!("--values={}", values.display()), self.chart.to_string_lossy());
-        let (verb, flags) = words.split_first().context("a verb")?;
-        let what = if *verb == "rollback" { vec!["1"] } else { vec![&*chart, &values] };
-        let namespace = format!("--namespace={}", self.namespace);
-        let words = [&[*verb, self.name][..], &what, flags, &[&namespace, "--timeout=150s"]].concat();
-        self.pair.theirs.helm().run(&words).map(drop)
     }
 
     fn want(&self, spec: &Value) -> Result<()> {
@@ -291,6 +290,10 @@ impl Trial<'_> {
                 return Ok(Ok(()));
             }
             let status = &instance["status"];
+            if status["step"]["object"].as_str().is_some_and(|object| object.starts_with("APIService/")) {
+                believe(&self.pair.world.target)?;
+                believe(&self.pair.theirs)?;
+            }
             let said = anyhow!("{} {} {}", ready["message"], status["step"], status["firstUnhealthy"]);
             // What is refused for what it is will not be taken later.
             let refused =
@@ -301,12 +304,16 @@ impl Trial<'_> {
 
     /// Every object that the release has, or had before, is the same on both.
     fn same(&self, seen: &mut BTreeMap<every::objects::Place, Written>, unlike: &[(&str, &str)]) -> Result<()> {
+        let mut has = BTreeSet::new();
         for written in self.release()? {
+            has.insert(written.name.clone());
             let by_chance = seen.get(&written.name).map(|before| before.by_chance.clone()).unwrap_or_default();
             let entry = seen.entry(written.name.clone()).or_insert(written);
             entry.by_chance.extend(by_chance);
         }
-        let release: Vec<Written> = seen.values().cloned().collect();
+        // A definition of custom resources is not taken away with a release that no longer has it; Helm does that.
+        let stays = |written: &&Written| written.name.kind == "CustomResourceDefinition" && !has.contains(&written.name);
+        let release: Vec<Written> = seen.values().filter(|written| !stays(written)).cloned().collect();
         if release.is_empty() {
             // Some charts have nothing without values; then neither has the hub.
             let instance = self.instance()?.context("no instance")?;
@@ -324,33 +331,14 @@ impl Trial<'_> {
 
     /// What Helm says that the release has, with what two renderings of it do not have in common.
     fn release(&self) -> Result<Vec<Written>> {
-        let helm = self.pair.theirs.helm();
-        let namespace = format!("--namespace={}", self.namespace);
-        let mut release = String::new();
-        for part in ["manifest", "hooks"] {
-            write!(release, "{}\n---\n", helm.run(&["get", part, self.name, &namespace])?)?;
-        }
-        let chart = self.chart.to_string_lossy();
-        write!(release, "{}", helm.run(&["show", "crds", &chart])?)?;
-        let values: Value = helm.json(&["get", "values", self.name, &namespace, "--output=json"])?;
-        let file = self.pair.theirs.bed().dir().join("again.json");
-        fs::write(&file, if values.is_null() { "{}".to_owned() } else { values.to_string() })?;
-        let again = [
-            "template",
-            self.name,
-            &*chart,
-            &namespace,
-            &format!("--values={}", file.display()),
-            "--kube-version=1.36.3",
-        ];
         // Twice, because what is installed may have been looked up.
-        let (once, twice) = (read(&helm.run(&again)?)?, read(&helm.run(&again)?)?);
-        let by_chance: BTreeMap<_, _> = written(&once, &twice, &self.namespace)
+        let (once, twice) = (read(&self.theirs.again()?)?, read(&self.theirs.again()?)?);
+        let by_chance: BTreeMap<_, _> = written(&once, &twice, self.namespace)
             .into_iter()
             .map(|written| (written.name.clone(), written))
             .collect();
-        let release = read(&release)?;
-        Ok(written(&release, &release, &self.namespace)
+        let release = read(&self.theirs.release()?)?;
+        Ok(written(&release, &release, self.namespace)
             .into_iter()
             .map(|written| by_chance.get(&written.name).cloned().unwrap_or(written))
             .collect())
@@ -364,9 +352,7 @@ impl Trial<'_> {
 
     fn uninstall(&self) -> Result<()> {
         std::thread::scope(|scope| {
-            let namespace = format!("--namespace={}", self.namespace);
-            let theirs = scope
-                .spawn(move || self.pair.theirs.helm().run(&["uninstall", self.name, &namespace, "--timeout=150s"]));
+            let theirs = scope.spawn(|| self.theirs.uninstall());
             self.pair.world.hub.client().delete(&format!("{INSTANCES}/{}", self.name))?;
             until("the instance is gone", CHANGE, || match self.instance()? {
                 None => Ok(()),
@@ -374,7 +360,7 @@ impl Trial<'_> {
                     Err(anyhow!("{} {}", condition(&instance, "Ready")["message"], instance["status"]["step"]))
                 }
             })?;
-            theirs.join().map_err(|_| anyhow!("Helm's thread ended"))?.context("Helm").map(drop)
+            theirs.join().map_err(|_| anyhow!("Helm's thread ended"))?.context("Helm")
         })
     }
 

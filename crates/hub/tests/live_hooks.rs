@@ -1,4 +1,6 @@
 //! Hooks run as Helm runs them: what the hub writes to one cluster is in the order of what Helm writes to another.
+//!
+//! `FITOUT_FULL=1` has a hook of each event fail with each set of policies, and hooks that run with each of them.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -13,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use fitout_testkit::{AuditLog, Call, Cluster, Image, Spec, StandIn, pods_cannot_run, skip, until};
+use fitout_testkit::{AuditLog, Call, Cluster, Image, Spec, StandIn, full, pods_cannot_run, skip, until};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use serde_json::{Value, json};
 use world::{INSTANCES, World, apply, condition, object};
@@ -262,46 +264,83 @@ fn hooks_run_in_the_order_of_helm() -> Result<()> {
         return Ok(());
     }
     let (world, theirs) = start()?;
-    let names: Vec<String> = POLICIES.iter().map(|policies| format!("policy-{}", policies.join("-"))).collect();
-    let names: Vec<&str> = names.iter().map(|name| name.trim_end_matches('-')).collect();
-    let by_policy = names.iter().zip(POLICIES).rev().map(|(name, policies)| ("ConfigMap", *name, EVERY, 0, policies));
-    let rows: Vec<Row> = by_policy.chain(ROWS.iter().copied()).collect();
-    write_chart(&world.catalog, "life", &rows)?;
-    let failing: Vec<(String, &str, Vec<Step>)> = EVERY.iter().map(|event| failing(event)).collect();
-    for ((name, event, _), policies) in failing.iter().zip(POLICIES) {
-        let moment = std::slice::from_ref(event);
-        let kind = if event.starts_with("pre-") { "Job" } else { "Pod" };
-        let rows: [Row; 4] = [
-            ("ConfigMap", "after", moment, 1, &[]),
-            (kind, "breaks", moment, 0, policies),
-            ("ServiceAccount", "kept", moment, -1, &[]),
-            ("ConfigMap", "before", moment, -2, &["hook-succeeded"]),
-        ];
-        write_chart(&world.catalog, name, &rows)?;
+    let named: Vec<(String, Row)> = every_policy();
+    let rows = named.iter().map(|(name, row)| (row.0, name.as_str(), row.2, row.3, row.4));
+    write_chart(&world.catalog, "life", &rows.rev().chain(ROWS.iter().copied()).collect::<Vec<_>>())?;
+    let failing = Failing::cases();
+    for case in &failing {
+        write_chart(&world.catalog, &case.name, &case.rows())?;
     }
     world.offer()?;
-    thread::scope(|scope| {
-        let life = scope.spawn(|| a_life_is_the_same(&world, &theirs).context("life"));
-        let cases: Vec<_> = failing
-            .iter()
-            .map(|(name, _, steps)| {
-                let (world, theirs) = (&world, &theirs);
-                scope.spawn(move || what_fails_is_all_that_runs_again(world, theirs, name, steps).context(name.clone()))
-            })
-            .collect();
-        cases.into_iter().chain([life]).try_for_each(|case| case.join().unwrap())
-    })
+    a_life_is_the_same(&world, &theirs).context("life")?;
+    // As many at once as there are events: each has a pod to wait for.
+    for some in failing.chunks(EVERY.len()) {
+        thread::scope(|scope| {
+            let try_one = |case| what_fails_is_all_that_runs_again(&world, &theirs, case);
+            let cases: Vec<_> =
+                some.iter().map(|case| (case, scope.spawn(move || try_one(case)))).collect();
+            cases.into_iter().try_for_each(|(case, tried)| tried.join().unwrap().context(case.name.clone()))
+        })?;
+    }
+    Ok(())
 }
 
-/// A release whose hook for this event fails, and the steps that lead there.
-fn failing(event: &str) -> (String, &str, Vec<Step>) {
-    let steps = match event.split_once('-').unwrap_or_default().1 {
-        "install" => vec![Install],
-        "upgrade" => vec![Install, Upgrade],
-        "rollback" => vec![Install, Upgrade, Rollback],
-        _ => vec![Install, Uninstall],
-    };
-    (format!("fails-{event}"), event, steps)
+/// Hooks of every event by every set of policies and several weights; with `FITOUT_FULL=1` also such as run.
+fn every_policy() -> Vec<(String, Row<'static>)> {
+    let kinds: &[(&str, &str)] = if full() { &[("ConfigMap", "map"), ("Job", "job")] } else { &[("ConfigMap", "map")] };
+    let mut rows = Vec::new();
+    for (kind, word) in kinds {
+        for weight in [-1, 0, 7] {
+            // One that runs takes seconds, for each event.
+            for policies in POLICIES.into_iter().filter(|_| *kind == "ConfigMap" || weight == 0) {
+                let name = format!("{word}-{}-{}", weight + 1, policies.join("-"));
+                rows.push((name.trim_end_matches('-').to_owned(), (*kind, "", EVERY, weight, policies)));
+            }
+        }
+    }
+    rows
+}
+
+/// A release one of whose hooks fails.
+struct Failing {
+    name: String,
+    event: &'static str,
+    policies: &'static [&'static str],
+}
+
+impl Failing {
+    /// Each event with one set of policies; with `FITOUT_FULL=1` with each of them.
+    fn cases() -> Vec<Self> {
+        let mut cases = Vec::new();
+        for shift in 0..if full() { POLICIES.len() } else { 1 } {
+            for (place, event) in EVERY.iter().enumerate() {
+                let policies = POLICIES[(place + shift) % POLICIES.len()];
+                cases.push(Self { name: format!("fails-{event}-{shift}"), event, policies });
+            }
+        }
+        cases
+    }
+
+    fn rows(&self) -> [Row<'_>; 4] {
+        let moment = std::slice::from_ref(&self.event);
+        let kind = if self.event.starts_with("pre-") { "Job" } else { "Pod" };
+        [
+            ("ConfigMap", "after", moment, 1, &[]),
+            (kind, "breaks", moment, 0, self.policies),
+            ("ServiceAccount", "kept", moment, -1, &[]),
+            ("ConfigMap", "before", moment, -2, &["hook-succeeded"]),
+        ]
+    }
+
+    /// The steps that lead to the event.
+    fn steps(&self) -> &'static [Step] {
+        match self.event.split_once('-').unwrap_or_default().1 {
+            "install" => &[Install],
+            "upgrade" => &[Install, Upgrade],
+            "rollback" => &[Install, Upgrade, Rollback],
+            _ => &[Install, Uninstall],
+        }
+    }
 }
 
 fn a_life_is_the_same(world: &World, theirs: &Cluster) -> Result<()> {
@@ -337,7 +376,8 @@ fn a_life_is_the_same(world: &World, theirs: &Cluster) -> Result<()> {
 }
 
 /// Up to the failure it is the same; then Helm gives up, and we try again what has failed, and no other hook.
-fn what_fails_is_all_that_runs_again(world: &World, theirs: &Cluster, name: &str, steps: &[Step]) -> Result<()> {
+fn what_fails_is_all_that_runs_again(world: &World, theirs: &Cluster, case: &Failing) -> Result<()> {
+    let (name, steps) = (case.name.as_str(), case.steps());
     let (mut ours, mut theirs) = (Side::prepare(&world.target, name)?, Side::prepare(theirs, name)?);
     let (last, before) = steps.split_last().context("a step")?;
     for step in before {

@@ -30,13 +30,15 @@ pub struct Spec {
     pub controllers: bool,
     /// More than one are reached through one address, in turn.
     pub api_servers: u16,
+    /// Whether API servers keep a record of requests, with what was written. By themselves they keep none.
+    pub audit: bool,
     /// An etcd to share; otherwise it gets its own.
     pub etcd: Option<Etcd>,
 }
 
 impl Default for Spec {
     fn default() -> Self {
-        Self { version: KubeVersion::NEWEST, node: false, controllers: true, api_servers: 1, etcd: None }
+        Self { version: KubeVersion::NEWEST, node: false, controllers: true, api_servers: 1, audit: true, etcd: None }
     }
 }
 
@@ -317,7 +319,7 @@ impl Cluster {
             address: self.address(),
             port: server.port,
             etcd: self.etcd.address(),
-            audit_log: &self.audit_path(index),
+            audit_log: self.spec.audit.then(|| self.audit_path(index)).as_deref(),
             with_node: self.spec.node,
         }
         .command();

@@ -18,7 +18,7 @@ const CATALOG: &str = "bench";
 pub const ORGANIZATION: &str = "org-local";
 
 pub fn run(stage: &Stage, count: usize, crds: usize) -> Result<Measured> {
-    let cluster = start(stage, crds)?;
+    let cluster = start(stage, fresh()?, crds)?;
     let hub = hub(&cluster)?;
     let counted = Controllers::begin(&cluster, vec![hub])?;
     let took = stage.runtime.block_on(install(stage, &cluster, count))?;
@@ -26,8 +26,7 @@ pub fn run(stage: &Stage, count: usize, crds: usize) -> Result<Measured> {
 }
 
 /// A cluster with so many kinds more, the hub on it, and what it offers.
-pub fn start(stage: &Stage, crds: usize) -> Result<Cluster> {
-    let mut cluster = fresh()?;
+pub fn start(stage: &Stage, mut cluster: Cluster, crds: usize) -> Result<Cluster> {
     crowd::add(&cluster, crds)?;
     start_hub(&mut cluster, Path::new(env!("CARGO_BIN_EXE_fitout")))?;
     stage.runtime.block_on(offer(stage, &cluster))?;

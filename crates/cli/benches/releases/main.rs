@@ -36,6 +36,9 @@ struct Options {
     /// Whom to measure; all if nobody is named
     #[arg(long, value_name = "WHO,…", value_enum, value_delimiter = ',')]
     only: Vec<Contender>,
+    /// How often everybody is measured, in turn: the middle of it counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
+    rounds: u8,
     /// Fitout alone, with so many kinds in the cluster and without
     #[arg(long, value_name = "N", conflicts_with = "only")]
     crds: Option<usize>,
@@ -102,8 +105,8 @@ fn main() -> Result<()> {
     for &count in &options.count {
         missed += match options.crds {
             None if options.unchanged => unchanged::run(&stage, count)?,
-            Some(crds) => stage.crowded(count, crds)?,
-            None => stage.contest(count, &options.only)?,
+            Some(crds) => stage.crowded(count, crds, options.rounds)?,
+            None => stage.contest(count, &options.only, options.rounds)?,
         };
     }
     ensure!(missed == 0, "bars that are missed: {missed}");
@@ -112,18 +115,21 @@ fn main() -> Result<()> {
 
 impl Stage {
     /// Measures all who are named, or everybody, and says how many bars are missed.
-    fn contest(&self, count: usize, only: &[Contender]) -> Result<usize> {
+    fn contest(&self, count: usize, only: &[Contender], rounds: u8) -> Result<usize> {
         println!("\n{count} releases of podinfo, {} objects each, {AT_ONCE} at once", self.sample.objects.len());
         println!("{}", measured::HEAD);
-        let mut results = BTreeMap::new();
-        for contender in Contender::value_variants() {
-            if only.is_empty() || only.contains(contender) {
-                let measured = self.measure(*contender, count)?;
-                println!("{}", measured.line(self.title(*contender), count));
-                results.insert(*contender, measured);
+        let mut results = BTreeMap::<Contender, Vec<Measured>>::new();
+        for _ in 0..rounds {
+            for contender in Contender::value_variants() {
+                if only.is_empty() || only.contains(contender) {
+                    let measured = self.measure(*contender, count)?;
+                    println!("{}", measured.line(self.title(*contender), count));
+                    results.entry(*contender).or_default().push(measured);
+                }
             }
         }
-        Ok(bars::contest(&results))
+        let middle = |(contender, all): (Contender, Vec<Measured>)| (contender, Measured::middle(&all));
+        Ok(bars::contest(&results.into_iter().map(middle).collect()))
     }
 
     fn measure(&self, contender: Contender, count: usize) -> Result<Measured> {
@@ -148,18 +154,23 @@ impl Stage {
     }
 
     /// Measures Fitout with many kinds in the cluster and without, and says how many bars are missed.
-    fn crowded(&self, count: usize, crds: usize) -> Result<usize> {
+    fn crowded(&self, count: usize, crds: usize, rounds: u8) -> Result<usize> {
         println!("\n{count} releases of podinfo, with {crds} more kinds in the cluster and without");
         println!("{}", measured::HEAD);
-        let alone = fitout::run(self, count, 0)?;
-        println!("{}", alone.line(self.title(Contender::Fitout), count));
-        let crowded = fitout::run(self, count, crds)?;
-        println!("{}", crowded.line(&format!("  {crds} kinds more"), count));
-        Ok(bars::crowd(&alone, &crowded))
+        let (mut alone, mut crowded) = (vec![], vec![]);
+        for _ in 0..rounds {
+            alone.push(fitout::run(self, count, 0)?);
+            crowded.push(fitout::run(self, count, crds)?);
+            for (all, title) in [(&alone, self.title(Contender::Fitout)), (&crowded, &format!("  {crds} kinds more"))] {
+                all.last().into_iter().for_each(|measured| println!("{}", measured.line(title, count)));
+            }
+        }
+        Ok(bars::crowd(&Measured::middle(&alone), &Measured::middle(&crowded)))
     }
 }
 
-/// An API server that nobody has used before. All need the controllers: who waits for a Deployment waits for them.
+/// An API server that nobody has used before, as it comes: it keeps no record of what it is asked. All need the
+/// controllers: who waits for a Deployment waits for them.
 fn fresh() -> Result<Cluster> {
-    Cluster::start(Spec::default())
+    Cluster::start(Spec { audit: false, ..Spec::default() })
 }

@@ -19,6 +19,20 @@ pub struct Measured {
 pub const HEAD: &str = "                      seconds      per s    CPU s    peak MB";
 
 impl Measured {
+    /// What is in the middle of several, each quantity by itself.
+    pub fn middle(all: &[Self]) -> Self {
+        fn of<T: Ord + Copy>(all: impl Iterator<Item = T>) -> Option<T> {
+            let mut all: Vec<T> = all.collect();
+            all.sort_unstable();
+            all.get(all.len() / 2).copied()
+        }
+        Self {
+            took: of(all.iter().map(|one| one.took)).unwrap_or_default(),
+            cpu: of(all.iter().map(|one| one.cpu)).unwrap_or_default(),
+            memory: of(all.iter().filter_map(|one| one.memory)),
+        }
+    }
+
     /// A line of the table.
     pub fn line(&self, title: &str, count: usize) -> String {
         let (took, cpu) = (self.took.as_secs_f64(), self.cpu.as_secs_f64());

@@ -81,7 +81,8 @@ pub fn written(one: &[Value], other: &[Value], namespace: &str) -> Vec<Written> 
     all.into_values().collect()
 }
 
-fn name(object: &Value, namespace: &str) -> Place {
+/// Where an object is.
+pub fn name(object: &Value, namespace: &str) -> Place {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let metadata = &object["metadata"];
     let own = text(&metadata["namespace"]);

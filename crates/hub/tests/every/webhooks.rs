@@ -1,11 +1,12 @@
-//! Webhooks that nobody serves, because the pods behind them are plain ones.
+//! Webhooks that nobody serves, and API services that nobody vouches for, because the pods behind them are plain ones.
 
 use anyhow::Result;
 use fitout_testkit::Cluster;
 use serde_json::{Value, json};
 
 /// What another hand changes to take them out of the way.
-pub const OUT_OF_THE_WAY: [(&str, &str); 2] = [
+pub const OUT_OF_THE_WAY: [(&str, &str); 3] = [
+    ("APIService", "/spec/insecureSkipTLSVerify"),
     ("ValidatingWebhookConfiguration", "/webhooks/*/failurePolicy"),
     ("MutatingWebhookConfiguration", "/webhooks/*/failurePolicy"),
 ];
@@ -14,6 +15,21 @@ pub const OUT_OF_THE_WAY: [(&str, &str); 2] = [
 pub fn left_alone() -> Value {
     let kinds = OUT_OF_THE_WAY.iter().map(|(kind, pointer)| json!({ "kind": kind, "pointers": [pointer] }));
     json!({ "ignore": kinds.collect::<Vec<_>>() })
+}
+
+/// Has an API server take API services at their word, whose authority another chart would name. Not the hub's own.
+pub fn believe(cluster: &Cluster) -> Result<()> {
+    const PATH: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
+    for service in cluster.client().get(PATH)?["items"].as_array().into_iter().flatten() {
+        let (spec, name) = (&service["spec"], service["metadata"]["name"].as_str().unwrap_or_default());
+        let own = spec["group"].as_str().is_some_and(|group| group.ends_with("fitout.dev"));
+        if !spec["service"].is_null() && spec["insecureSkipTLSVerify"] != true && spec["caBundle"].is_null() && !own {
+            let change = "--patch={\"spec\":{\"insecureSkipTLSVerify\":true}}";
+            let words = ["patch", "apiservices", name, "--type=merge", "--field-manager=disarm", change];
+            cluster.kubectl().run(&words)?;
+        }
+    }
+    Ok(())
 }
 
 /// Takes webhooks that nobody serves out of the way of everybody else.

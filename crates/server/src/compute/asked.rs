@@ -84,12 +84,7 @@ pub(crate) fn written<K: Resource + Serialize>(mut object: K, namespace: &str) -
 async fn instance(hub: &Hub, caller: &Caller, namespace: &str, asked: &PlanSpec) -> Result<ExtensionInstance, Refusal> {
     let (name, proposed) = match (&asked.instance, &asked.proposed) {
         (Some(name), None) => (name.clone(), None),
-        (None, Some(proposed)) if !asked.uninstall => (proposed.name_any(), Some(proposed)),
-        (None, Some(_)) => {
-            return Err(Refusal::invalid(
-                "spec.uninstall: what is only proposed need not be uninstalled; name an instance",
-            ));
-        }
+        (None, Some(proposed)) => (proposed.name_any(), Some(proposed)),
         _ => return Err(Refusal::invalid("spec: give either `instance` or `proposed`")),
     };
     if name.is_empty() {
@@ -109,12 +104,13 @@ async fn instance(hub: &Hub, caller: &Caller, namespace: &str, asked: &PlanSpec)
     let found = hub.instance(namespace, &name).await;
     let found = found.map_err(|error| Refusal::unavailable(format!("the hub cannot read its instances: {error}")))?;
     let now = || Some(Time(Timestamp::now()));
+    if asked.uninstall && found.is_some() {
+        may("delete").await?;
+    }
+    let deleted = || now().filter(|_| asked.uninstall);
     match (found, proposed) {
         (Some(mut found), None) => {
-            if asked.uninstall {
-                may("delete").await?;
-                found.metadata.deletion_timestamp = now();
-            }
+            found.metadata.deletion_timestamp = deleted().or(found.metadata.deletion_timestamp);
             Ok(found)
         }
         (None, None) => {
@@ -124,7 +120,12 @@ async fn instance(hub: &Hub, caller: &Caller, namespace: &str, asked: &PlanSpec)
             may("update").await?;
             fixed(&found.spec, &proposed.spec)?;
             found.spec = proposed.spec.clone();
+            found.metadata.deletion_timestamp = deleted().or(found.metadata.deletion_timestamp);
             Ok(found)
+        }
+        (None, Some(_)) if asked.uninstall => {
+            let sentence = "spec.uninstall: what is only proposed need not be uninstalled; name an instance";
+            Err(Refusal::invalid(sentence))
         }
         (None, Some(proposed)) => {
             may("create").await?;

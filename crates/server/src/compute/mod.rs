@@ -116,7 +116,7 @@ async fn answer(hub: &Arc<Hub>, caller: &Caller, request: Request<Incoming>) -> 
     let body = body.map_err(|error| Refusal::bad(format!("the request cannot be read: {error}")))?;
     let body = body.to_bytes();
     let made = match resource {
-        "values" => values::create(hub, caller, namespace, &body).await?,
+        "values" => Box::pin(values::create(hub, caller, namespace, &body)).await?,
         _ => Box::pin(plans::create(hub, caller, namespace, &body)).await?,
     };
     Ok(json(StatusCode::CREATED, &made))
