@@ -14,6 +14,8 @@ use crate::{RecordStatus, Run, RunPhase};
 pub struct Earlier {
     /// When the first revision was installed.
     pub first_deployed: Option<OffsetDateTime>,
+    /// The labels that the release has, unless others are given.
+    pub labels: BTreeMap<String, String>,
     /// The chart of what is installed again.
     pub chart: Option<SharedChart>,
     /// The values of what is installed again.
@@ -55,6 +57,7 @@ pub fn release(
         apply_method: Some(ApplyMethod::ServerSide),
         ..Release::default()
     };
+    release.labels = earlier.labels;
     release.info.first_deployed = earlier.first_deployed.or(Some(now));
     release.info.last_deployed = Some(now);
     release.info.notes.clone_from(&prepared.content.notes);

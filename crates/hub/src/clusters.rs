@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{Instrument, error_span};
 
-use crate::{Hub, kubeconfigs, leaving, report, session, status};
+use crate::{Hub, kubeconfigs, leaving, living, report, status};
 
 /// How long a cluster that cannot be reached is left alone, unless something changes.
 const RETRY: Duration = Duration::from_secs(5);
@@ -147,7 +147,7 @@ async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
             if running.insert(name.clone()) {
                 let (hub, target, namespace) = (Arc::clone(hub), Arc::clone(target), key.0.clone());
                 sessions.spawn(async move {
-                    session::run(hub, target, namespace, name.clone()).await;
+                    living::run(hub, target, namespace, name.clone()).await;
                     name
                 });
             }

@@ -311,11 +311,7 @@ impl Session {
         } else {
             let prepared = prepared.context("nothing is prepared")?;
             let earlier = self.earlier(instance, prepared).await?;
-            let mut release =
-                record::release(&instance.spec.extension.name, owner(instance), prepared, number, earlier, now);
-            let given = &instance.spec.release_labels;
-            release.labels.clone_from(if given.is_empty() { &self.labels } else { given });
-            release
+            record::release(&instance.spec.extension.name, owner(instance), prepared, number, earlier, now)
         };
         record::advance(&mut release, status);
         if exists {
@@ -339,7 +335,9 @@ impl Session {
 
     /// What of earlier records goes on in a new one: what is installed again has the chart and the values that it had.
     async fn earlier(&self, instance: &ExtensionInstance, prepared: &Prepared) -> Result<Earlier> {
-        let earlier = Earlier { first_deployed: self.first_deployed, ..Earlier::default() };
+        let given = &instance.spec.release_labels;
+        let labels = if given.is_empty() { &self.labels } else { given }.clone();
+        let earlier = Earlier { first_deployed: self.first_deployed, labels, ..Earlier::default() };
         let Some(number) = prepared.artifact.rolls_back_to else { return Ok(earlier) };
         let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
         let Some(record) = found.remove(&number) else { return Ok(earlier) };

@@ -15,6 +15,7 @@ mod kubeconfigs;
 mod layers;
 mod leading;
 mod leaving;
+mod living;
 mod looking;
 mod measures;
 mod organizations;

@@ -46,11 +46,8 @@ const QUICK: [&str; 10] = [
 ];
 
 /// Charts that are of no use without the kinds of another.
-const NEEDS: [(&str, &str); 3] = [
-    ("cert-manager-samplewebhook", "cert-manager"),
-    ("flagger-podinfo", "flagger"),
-    ("trust-manager", "cert-manager"),
-];
+const NEEDS: [(&str, &str); 3] =
+    [("cert-manager-samplewebhook", "cert-manager"), ("flagger-podinfo", "flagger"), ("trust-manager", "cert-manager")];
 
 /// Two clusters, the hub of one of them, and Helm for the other.
 struct Pair {
@@ -312,7 +309,8 @@ impl Trial<'_> {
             entry.by_chance.extend(by_chance);
         }
         // A definition of custom resources is not taken away with a release that no longer has it; Helm does that.
-        let stays = |written: &&Written| written.name.kind == "CustomResourceDefinition" && !has.contains(&written.name);
+        let stays =
+            |written: &&Written| written.name.kind == "CustomResourceDefinition" && !has.contains(&written.name);
         let release: Vec<Written> = seen.values().filter(|written| !stays(written)).cloned().collect();
         if release.is_empty() {
             // Some charts have nothing without values; then neither has the hub.
@@ -333,10 +331,8 @@ impl Trial<'_> {
     fn release(&self) -> Result<Vec<Written>> {
         // Twice, because what is installed may have been looked up.
         let (once, twice) = (read(&self.theirs.again()?)?, read(&self.theirs.again()?)?);
-        let by_chance: BTreeMap<_, _> = written(&once, &twice, self.namespace)
-            .into_iter()
-            .map(|written| (written.name.clone(), written))
-            .collect();
+        let by_chance: BTreeMap<_, _> =
+            written(&once, &twice, self.namespace).into_iter().map(|written| (written.name.clone(), written)).collect();
         let release = read(&self.theirs.release()?)?;
         Ok(written(&release, &release, self.namespace)
             .into_iter()

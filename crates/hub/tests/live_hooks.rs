@@ -277,8 +277,7 @@ fn hooks_run_in_the_order_of_helm() -> Result<()> {
     for some in failing.chunks(EVERY.len()) {
         thread::scope(|scope| {
             let try_one = |case| what_fails_is_all_that_runs_again(&world, &theirs, case);
-            let cases: Vec<_> =
-                some.iter().map(|case| (case, scope.spawn(move || try_one(case)))).collect();
+            let cases: Vec<_> = some.iter().map(|case| (case, scope.spawn(move || try_one(case)))).collect();
             cases.into_iter().try_for_each(|(case, tried)| tried.join().unwrap().context(case.name.clone()))
         })?;
     }

@@ -7,9 +7,11 @@ mod world;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
-use fitout_testkit::until;
+use anyhow::{Context, Result, anyhow, ensure};
+use fitout_testkit::{cpu, until};
 use serde_json::{Value, json};
 use world::{INSTANCES, LIMIT, World, apply, condition, object};
 
@@ -73,7 +75,8 @@ fn write(catalog: &Path) -> Result<()> {
         selector: { matchLabels: { app: web } }\n  template:\n    metadata: { labels: { app: web } }\n    \
         spec: { containers: [{ name: web, image: \"localhost/none:1\" }] }\n";
     let leaving = hook.replace("pre-install", "pre-delete");
-    let charts: [(&str, &str, Files); 12] = [
+    let upgrading = hook.replace("pre-install", "pre-upgrade");
+    let charts: [(&str, &str, Files); 13] = [
         ("strict", "1.0.0", &[("templates/map.yaml", map), ("values.schema.json", schema)]),
         ("stuck", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", hook)]),
         ("defined", "1.0.0", &[("templates/map.yaml", map), ("crds/parts.yaml", &two)]),
@@ -86,6 +89,7 @@ fn write(catalog: &Path) -> Result<()> {
         ("slow", "1.0.0", &[("templates/web.yaml", deployment)]),
         ("clingy", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", &leaving)]),
         ("fixed", "1.0.0", &[("templates/service.yaml", service)]),
+        ("late", "1.0.0", &[("templates/map.yaml", map), ("templates/hook.yaml", &upgrading)]),
     ];
     for (name, version, files) in charts {
         let folder = catalog.join(name).join(version);
@@ -287,6 +291,33 @@ fn what_does_not_become_healthy_in_time_stops_or_goes_back_too(world: &World) ->
     assert_eq!(statuses(world, "slow")?, ["superseded", "failed", "deployed"]);
     let deployment = world.target.client().get("/apis/apps/v1/namespaces/slow/deployments/web")?;
     assert_eq!(deployment["spec"]["replicas"], 0);
+    what_is_late_and_suspended_costs_nothing(world)
+}
+
+fn what_is_late_and_suspended_costs_nothing(world: &World) -> Result<()> {
+    let spec = |color: &str, within: u32, suspend: bool| {
+        let values = json!({ "color": color });
+        json!({ "onFailure": "Rollback", "healthyWithinSeconds": within, "values": values, "suspend": suspend })
+    };
+    want(world, "late", &spec("red", 600, false))?;
+    told(world, "late", "is installed")?;
+    // All that is there is healthy, and the hook never ends.
+    want(world, "late", &spec("blue", 600, false))?;
+    until("it is under way", LIMIT, || match statuses(world, "late")?.last().map(String::as_str) {
+        Some("pending-upgrade") => Ok(()),
+        other => Err(anyhow!("{other:?}")),
+    })?;
+    want(world, "late", &spec("blue", 1, true))?;
+    until("it is suspended", LIMIT, || {
+        let instance = world.hub.client().get(&format!("{INSTANCES}/late"))?;
+        let ready = condition(&instance, "Ready");
+        if ready["reason"] == "Suspended" { Ok(()) } else { Err(anyhow!("{ready}")) }
+    })?;
+    // The hub is a part of this program, and has nothing to do; nor has anybody else here.
+    let (before, while_nothing_happens) = (cpu(std::process::id())?, Duration::from_secs(3));
+    sleep(while_nothing_happens);
+    let spent = cpu(std::process::id())?.saturating_sub(before);
+    ensure!(spent < while_nothing_happens / 5, "{spent:?} of {while_nothing_happens:?}");
     Ok(())
 }
 

@@ -1,0 +1,336 @@
+//! How a session lives: it asks what comes next, has it carried out, reports, and sleeps until there is word.
+
+use std::pin::pin;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use fitout_api::{ExtensionInstance, ExtensionRevision, FailurePolicy};
+use fitout_change::{Effect, Next, RecordStatus, failed_hook, running, unsettled};
+use fitout_plan::Unprepared;
+use fitout_target::{Contact, Target};
+use kube::{Api, ResourceExt};
+use tokio::sync::watch;
+use tokio::time::sleep;
+use tracing::Instrument;
+
+use crate::measures::{RUNNING, WAITING};
+use crate::progress::Progress;
+use crate::session::{Round, Session};
+use crate::trouble::{Retry, Trouble};
+use crate::{Hub, status};
+
+/// How often the status of an instance is written while it is being worked on.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// How long the answers to calls are waited for that were under way when contact was lost, once there is contact again. A
+/// write that nobody waits for may be done later than what is then looked at.
+const SETTLE: Duration = Duration::from_millis(300);
+
+/// Why a session ended.
+enum Ended {
+    /// The instance is gone.
+    Gone,
+    /// The cluster did not answer.
+    Lost,
+    /// Nobody knows what came of a write: what is on record and on the cluster has to be read again, after a while.
+    Unsure,
+    /// It has to be read again now.
+    Again,
+}
+
+/// Runs until the instance is gone. What a session knows is never more than what is on record and on the cluster, so it
+/// can end anywhere and another one begins in its place.
+pub(crate) async fn run(hub: Arc<Hub>, target: Arc<Target>, namespace: String, name: String) {
+    let mut retry = Retry::default();
+    loop {
+        let lost = watch::Sender::new(false);
+        let ended = {
+            let mut session = pin!(begin(&hub, &target, &namespace, &name, lost.subscribe(), &mut retry));
+            tokio::select! {
+                ended = &mut session => ended,
+                reason = target.contact().until_lost() => {
+                    lost.send_replace(true);
+                    if let Some(instance) = hub.index.instance(&namespace, &name) {
+                        let span = Progress::new(hub.measures.clone(), &instance).span();
+                        status::lost(&hub, &instance, &reason).instrument(span).await;
+                    }
+                    settle(target.contact(), session).await;
+                    Ended::Lost
+                }
+            }
+        };
+        match ended {
+            Ended::Gone => return,
+            Ended::Lost => retry = Retry::default(),
+            Ended::Unsure => sleep(retry.pause()).await,
+            Ended::Again => {}
+        }
+    }
+}
+
+/// Waits until there is contact again and the session has ended, or has had time for it.
+async fn settle(contact: &Contact, session: impl Future<Output = Ended>) {
+    let late = async {
+        contact.until_restored().await;
+        sleep(SETTLE).await;
+    };
+    tokio::select! {
+        _ = session => contact.until_restored().await,
+        () = late => {}
+    }
+}
+
+async fn begin(
+    hub: &Arc<Hub>,
+    target: &Arc<Target>,
+    namespace: &str,
+    name: &str,
+    lost: watch::Receiver<bool>,
+    retry: &mut Retry,
+) -> Ended {
+    let Some(instance) = hub.index.instance(namespace, name) else { return Ended::Gone };
+    let of_instance =
+        |found: &Arc<ExtensionRevision>| found.namespace().as_deref() == Some(namespace) && found.spec.instance == name;
+    let known: Vec<_> = hub.index.revisions.state().into_iter().filter(of_instance).collect();
+    let opened = async {
+        let revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
+        Session::open(hub, target, &instance, &revisions).await
+    };
+    match opened.await {
+        Ok(mut session) => session.live(lost, retry).await,
+        Err(error) => {
+            let span = Progress::new(hub.measures.clone(), &instance).span();
+            status::failed(hub, &instance, &format!("{error:#}")).instrument(span).await;
+            Ended::Unsure
+        }
+    }
+}
+
+/// Of a new instance there are revisions only where one of the same name went without them. The index may not have heard
+/// yet that they are gone.
+async fn still_there(hub: &Hub, known: Vec<Arc<ExtensionRevision>>) -> Result<Vec<Arc<ExtensionRevision>>> {
+    let mut found = Vec::new();
+    for revision in known {
+        let api: Api<ExtensionRevision> =
+            Api::namespaced(hub.client.clone(), &revision.namespace().unwrap_or_default());
+        if api.get_opt(&revision.name_any()).await?.is_some_and(|now| now.uid() == revision.uid()) {
+            found.push(revision);
+        }
+    }
+    Ok(found)
+}
+
+impl Session {
+    /// Round after round, until it ends.
+    async fn live(&mut self, mut lost: watch::Receiver<bool>, retry: &mut Retry) -> Ended {
+        let bell = self.hub.index.bell(&self.namespace, &self.name);
+        let mut others = self.hub.index.others();
+        let mut facts = self.target.facts_changes();
+        let mut offers = self.hub.catalogs.changes();
+        loop {
+            offers.mark_unchanged();
+            others.mark_unchanged();
+            facts.mark_unchanged();
+            let Some(instance) = self.hub.index.instance(&self.namespace, &self.name) else { return Ended::Gone };
+            if self.is_outdated() {
+                return Ended::Again;
+            }
+            let (next, trouble) = self.round(&instance, &lost).await;
+            if *lost.borrow() {
+                return Ended::Lost;
+            }
+            if trouble.is_none() && matches!(next, Next::Do(_)) {
+                continue;
+            }
+            // By the time it goes on they may have come or gone.
+            self.namespaces.clear();
+            let due = *self.due.lock().unwrap_or_else(PoisonError::into_inner);
+            let due = due.map(|due| due.saturating_duration_since(Instant::now()));
+            // What is over has been heeded: only time that is still to come is waited for.
+            let left = self.time_left(&instance).filter(|left| !left.is_zero());
+            let pause = match trouble {
+                Some(trouble) => {
+                    let patience = self.patience.left().filter(|left| !left.is_zero());
+                    let pause = patience.or(due).unwrap_or_else(|| retry.pause());
+                    let why = &trouble.sentence;
+                    self.progress.span().in_scope(|| tracing::warn!(why, "trying again in {pause:?}"));
+                    if trouble.unsure {
+                        return Ended::Unsure;
+                    }
+                    Some(pause).filter(|_| instance.spec.on_failure != FailurePolicy::Stop || !self.has_failed())
+                }
+                None if self.untold.is_some() => self.untold,
+                // Why something is not healthy shows in pods and events, which nobody watches.
+                None if self.is_ill() => Some(self.relook.pause().min(left.unwrap_or(Duration::MAX))),
+                None => [left, due].into_iter().flatten().min(),
+            };
+            // Others wake us as well: sleep on until it is about us.
+            let woken = async {
+                loop {
+                    tokio::select! {
+                        _ = lost.changed() => return true,
+                        () = self.interest.changed() => return true,
+                        () = self.hearing.changed() => {
+                            if self.is_outdated() {
+                                return true;
+                            }
+                            continue;
+                        }
+                        ended = facts.changed() => return ended.is_ok(),
+                        ended = offers.changed() => return ended.is_ok(),
+                        ended = others.changed() => return ended.is_ok(),
+                        () = bell.rings() => {}
+                    }
+                    let now = self.hub.index.instance(&self.namespace, &self.name);
+                    if !now.is_some_and(|now| Arc::ptr_eq(&now, &instance)) {
+                        return true;
+                    }
+                }
+            };
+            let went_on = match pause {
+                Some(pause) => tokio::time::timeout(pause, woken).await.ok(),
+                None => Some(woken.await),
+            };
+            match went_on {
+                Some(true) if *lost.borrow() => return Ended::Lost,
+                Some(true) => {
+                    *retry = Retry::default();
+                    self.relook = Retry::default();
+                }
+                Some(false) => return Ended::Gone,
+                // The pause is over: the next one is longer.
+                None => {}
+            }
+        }
+    }
+
+    /// Asks once what comes next, and does it.
+    async fn round(&mut self, instance: &ExtensionInstance, lost: &watch::Receiver<bool>) -> (Next, Option<Trouble>) {
+        self.progress.wake();
+        let span = self.progress.span();
+        let prepared = self.prepared_for(instance).instrument(span.clone()).await;
+        let (next, failure) = match self.decide(instance, &prepared).instrument(span).await {
+            // What is there stays as it is, and it is asked for again.
+            Ok(next @ Next::Done) if let Err(Unprepared::Waiting(sentence)) = &prepared => {
+                (next, Some(Trouble { sentence: sentence.clone(), unsure: false, terminal: false }))
+            }
+            Ok(next) => {
+                if matches!(next, Next::Do(_)) {
+                    self.take_leave().await;
+                }
+                if let Some(trouble) = self.other_hand(&next, instance).await {
+                    return (next, Some(trouble));
+                }
+                self.enter(&next, instance);
+                self.follow(&next);
+                let span = self.progress.span();
+                let failure = match &next {
+                    Next::Do(effects) => {
+                        self.carry_out(effects, instance, prepared.as_ref().ok()).instrument(span).await
+                    }
+                    Next::Failed { object, event } => {
+                        if instance.spec.on_failure == FailurePolicy::Retry {
+                            self.patience.fail(Instant::now());
+                        }
+                        let cause = self.hook_cause.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                        Some(Trouble {
+                            sentence: failed_hook(object, event, cause.as_deref()),
+                            unsure: false,
+                            terminal: true,
+                        })
+                    }
+                    Next::Unsettled(object) => {
+                        let cause = self.target.cause(object).await.ok().flatten();
+                        let cause = cause.or_else(|| {
+                            self.target.sightings().get(object)?.health.cause().map(|cause| cause.message.clone())
+                        });
+                        let sentence = unsettled(object, cause.as_deref());
+                        Some(Trouble { sentence, unsure: false, terminal: true })
+                    }
+                    _ => None,
+                };
+                (next, failure)
+            }
+            Err(error) => (Next::Done, Some(Trouble::of(&error))),
+        };
+        if failure.as_ref().is_some_and(|trouble| trouble.terminal) {
+            self.give_up(instance).await;
+        }
+        if !matches!(next, Next::Do(_)) || failure.is_some() {
+            self.leave = None;
+        }
+        if *lost.borrow() {
+            return (next, failure);
+        }
+        // While work goes on, a person sees it often enough; the end of it is always told.
+        self.untold = None;
+        if failure.is_none() && self.is_passing(&next) {
+            let told = self.reported.and_then(|at| REPORT_EVERY.checked_sub(at.elapsed()));
+            if let Some(left) = told.filter(|left| !left.is_zero()) {
+                self.untold = Some(left);
+                return (next, failure);
+            }
+        }
+        self.reported = Some(Instant::now());
+        let round = Round {
+            instance,
+            prepared: &prepared,
+            next: &next,
+            failure: failure.as_ref().map(|trouble| trouble.sentence.as_str()),
+        };
+        let told = status::report(&self.hub, &self.target, self, &round).instrument(self.progress.span()).await;
+        let silent = || Trouble {
+            sentence: "the hub's API server did not take the status".to_owned(),
+            unsure: true,
+            terminal: false,
+        };
+        (next, failure.or_else(|| (!told).then(silent)))
+    }
+
+    /// Waits for a turn to change the cluster, where it has none.
+    async fn take_leave(&mut self) {
+        if self.leave.is_none() {
+            self.progress.enter(Some("wait for a turn"));
+            let waiting = self.hub.measures.change(WAITING);
+            let leave = self.target.leave_to_change().await;
+            drop(waiting);
+            self.leave = leave.map(|leave| (leave, self.hub.measures.change(RUNNING)));
+            // What takes less than that is told once, at its end.
+            self.reported = Some(Instant::now());
+        }
+    }
+
+    fn enter(&mut self, next: &Next, instance: &ExtensionInstance) {
+        let removing = instance.metadata.deletion_timestamp.is_some();
+        let step = running(next, self.inventory(), removing);
+        self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
+    }
+
+    /// Says in the record of the newest revision that it has failed, where it is not tried for ever.
+    async fn give_up(&mut self, instance: &ExtensionInstance) {
+        let last = self.recorded.revisions.last().filter(|last| last.outcome.is_none());
+        let pending = last.filter(|last| self.records.contains_key(&last.number) && !self.has_failed());
+        let Some(number) = pending.map(|last| last.number) else { return };
+        if instance.spec.on_failure != FailurePolicy::Retry {
+            let effect = Effect::WriteRecord { number, status: RecordStatus::Failed };
+            if self.perform(&effect, instance, None).await.is_ok() {
+                self.note(&effect, None);
+            }
+        }
+    }
+
+    /// Whether what is to be said now is soon to be something else.
+    fn is_passing(&self, next: &Next) -> bool {
+        let healthy = |id| self.target.sightings().get(id).is_some_and(|sighting| sighting.health.is_current());
+        match next {
+            Next::Do(_) | Next::Await(_) => true,
+            Next::Done => !self.inventory().iter().all(healthy),
+            _ => false,
+        }
+    }
+
+    fn is_ill(&self) -> bool {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
