@@ -15,12 +15,13 @@ use fitout_target::Refusal;
 use futures::future::join_all;
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, ResourceExt};
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::leaving::{self, set_finalizers};
-use crate::report;
 use crate::session::{Adopted, Session, ensure_known, owner};
 use crate::trouble::{Outdated, Patience, Trouble};
+use crate::{computing, report};
 
 impl Session {
     /// Carries out all effects side by side. The first failure is the one that is told; the others are tried again too.
@@ -325,7 +326,8 @@ impl Session {
             if !there {
                 self.target.make_namespace(namespace).await?;
             }
-            self.know(number, self.target.create_record(&fitting_secret(&mut release, Stamp::Created(now))?).await?);
+            let secret = packed(&mut release, Stamp::Created(now))?;
+            self.know(number, self.target.create_record(&secret).await?);
         }
         // What is deployed stays so for long: it is not worth its memory.
         let soon = status != RecordStatus::Deployed;
@@ -366,7 +368,7 @@ impl Session {
 
     async fn replace(&self, release: &mut Release, number: u32, now: OffsetDateTime) -> Result<()> {
         let known = self.record_versions.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied();
-        let secret = fitting_secret(release, Stamp::Modified(now))?;
+        let secret = packed(release, Stamp::Modified(now))?;
         self.know(number, self.target.replace_record(secret, known).await?);
         Ok(())
     }
@@ -402,6 +404,11 @@ impl Session {
         };
         Ok(Adopted { revision, version: theirs.version, inputs })
     }
+}
+
+/// The Secret that a release is recorded in.
+fn packed(release: &mut Release, stamp: Stamp) -> Result<Value> {
+    Ok(computing::of(release.size(), || fitting_secret(release, stamp))?)
 }
 
 fn object_name(id: &ObjectId) -> ObjectName {

@@ -9,6 +9,7 @@ mod catalogs;
 mod charts;
 mod chronicle;
 mod clusters;
+mod computing;
 mod effects;
 mod index;
 mod kubeconfigs;

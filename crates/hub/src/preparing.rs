@@ -15,9 +15,9 @@ use fitout_target::Facts;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
-use crate::layers;
 use crate::session::{Session, catalog_namespace, owner};
 use crate::valuing::no_catalog;
+use crate::{computing, layers};
 
 /// How often templates may ask for something more of the cluster.
 const LOOKUPS: usize = 16;
@@ -321,5 +321,5 @@ impl Session {
 /// Renders on this thread: what templates see does not leave it.
 fn render(chosen: &Chosen, request: &Request, answers: &BTreeMap<Lookup, Value>) -> Result<Rendering, Unprepared> {
     let world: Rc<dyn World> = Rc::new(fitout_chance::Machine);
-    chosen.render(request, answers, &world)
+    computing::of(chosen.size(), || chosen.render(request, answers, &world))
 }

@@ -148,6 +148,12 @@ pub fn resolve(request: &Request, packages: &Packages) -> Result<Chosen, Unprepa
 }
 
 impl Chosen {
+    /// How many bytes there are to render from.
+    pub fn size(&self) -> usize {
+        let archive = self.archive.as_ref().map_or(0, |archive| archive.content.len());
+        archive + self.package.files.values().map(Vec::len).sum::<usize>()
+    }
+
     /// Of all that goes into a rendering, but for the number of its revision and what a cluster answers. As long as it is
     /// the same, what was rendered once is what is wanted: nothing that was made by chance is made again.
     pub fn inputs(&self, request: &Request) -> Digest {

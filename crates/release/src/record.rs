@@ -187,6 +187,12 @@ impl Release {
         let metadata = self.chart.as_ref()?.metadata.as_ref()?;
         Some(format!("{}-{}", metadata.name, metadata.version))
     }
+
+    /// About how many bytes have to be compressed for a record of it: a chart that others share may be by then.
+    pub fn size(&self) -> usize {
+        let hooks: usize = self.hooks.iter().map(|hook| hook.manifest.len()).sum();
+        self.manifest.len() + hooks + self.chart.as_ref().map_or(0, SharedChart::unpacked)
+    }
 }
 
 /// Go reads `null` as the empty value of whatever it is reading.

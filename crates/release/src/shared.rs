@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use flate2::Compression;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::packed::Part;
 use crate::{Chart, Error};
@@ -31,6 +32,15 @@ impl SharedChart {
         }
         let part = Part::new(&self.beginning()?, QUICK)?;
         Ok(self.0.packed.get_or_init(|| part))
+    }
+
+    /// About how many bytes are still to be packed.
+    pub(crate) fn unpacked(&self) -> usize {
+        if self.0.packed.get().is_some() {
+            return 0;
+        }
+        let texts = self.0.chart.rest.values().filter_map(Value::as_array).flatten();
+        texts.filter_map(|file| Some(file.get("data")?.as_str()?.len())).sum()
     }
 
     /// The same, as it is before it is packed.

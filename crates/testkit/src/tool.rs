@@ -17,26 +17,18 @@ pub struct Tool {
     first: Vec<String>,
     kubeconfig: PathBuf,
     home: PathBuf,
-    env: Vec<(String, String)>,
 }
 
 impl Tool {
     pub(crate) fn new(program: PathBuf, first: &[&str], kubeconfig: &Path, home: &Path) -> Self {
         let first = first.iter().map(|&word| word.to_owned()).collect();
-        Self { program, first, kubeconfig: kubeconfig.to_owned(), home: home.join("home"), env: vec![] }
+        Self { program, first, kubeconfig: kubeconfig.to_owned(), home: home.join("home") }
     }
 
     /// The same tool in other hands.
     #[must_use]
     pub fn with_kubeconfig(&self, kubeconfig: &Path) -> Self {
         Self { kubeconfig: kubeconfig.to_owned(), ..self.clone() }
-    }
-
-    /// The same tool with one more variable in its environment.
-    #[must_use]
-    pub fn with_env(mut self, name: &str, value: &str) -> Self {
-        self.env.push((name.to_owned(), value.to_owned()));
-        self
     }
 
     /// Runs it and returns what it printed; its complaint is the error when it fails.
@@ -70,7 +62,6 @@ impl Tool {
             .env_clear()
             .envs(bed::environment(&self.home))
             .env("KUBECONFIG", &self.kubeconfig)
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -40,9 +40,8 @@ pub fn stand_in(cluster: &Cluster, objects: &[Value]) -> Result<()> {
             },
         });
         cluster.client().create(DEFINITIONS, &definition)?;
-        until(&format!("{kind} is served"), SOON, || match is_served(cluster, group, version, &kind)? {
-            true => Ok(()),
-            false => Err(anyhow!("not yet")),
+        until(&format!("{kind} is served"), SOON, || {
+            if is_served(cluster, group, version, &kind)? { Ok(()) } else { Err(anyhow!("not yet")) }
         })?;
     }
     Ok(())

@@ -14,14 +14,14 @@ use super::objects::{name, read};
 /// What a Secret may hold; Helm makes one for each revision of a release.
 const TOO_LARGE: &str = "may not be more than 1048576 bytes";
 
-/// A release of a chart as Helm makes it. Where the record of it is too large for a Secret, Helm keeps none and installs the
-/// values of each revision anew: the same objects, by the same hand.
+/// A release of a chart as Helm makes it. Where its record is too large for a Secret, Helm refuses to install it: then what
+/// Helm renders is applied for it, marked as Helm marks it.
 pub struct Theirs<'a> {
     pub cluster: &'a Cluster,
     pub name: &'a str,
     pub chart: &'a Path,
     pub namespace: &'a str,
-    /// The values of what is installed without a record.
+    /// The values of what was applied without a record.
     unrecorded: Mutex<Option<Value>>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Theirs<'a> {
     pub fn change(&self, words: &[&str], values: &Value) -> Result<()> {
         if self.unrecorded().is_some() {
             let first = words.first() == Some(&"rollback");
-            return self.install_unrecorded(if first { &Value::Null } else { values });
+            return self.apply_unrecorded(if first { &Value::Null } else { values });
         }
         let (file, chart, home) = (self.file(values)?, self.chart.to_string_lossy(), self.in_namespace());
         let (verb, flags) = words.split_first().context("a verb")?;
@@ -43,7 +43,7 @@ impl<'a> Theirs<'a> {
         match self.cluster.helm().run(&words) {
             Err(error) if *verb == "install" && format!("{error:#}").contains(TOO_LARGE) => {
                 println!("  {}: too large for Helm to record", self.name);
-                self.install_unrecorded(values)
+                self.apply_unrecorded(values)
             }
             other => other.map(drop),
         }
@@ -52,12 +52,11 @@ impl<'a> Theirs<'a> {
     /// Manifest, hooks and definitions of what is installed.
     pub fn release(&self) -> Result<String> {
         let helm = self.cluster.helm();
-        let mut parts = match self.unrecorded() {
-            Some(values) => vec![self.rendered(&values)?],
-            None => {
-                let get = |part| helm.run(&["get", part, self.name, &self.in_namespace()]);
-                vec![get("manifest")?, get("hooks")?]
-            }
+        let mut parts = if let Some(values) = self.unrecorded() {
+            vec![self.rendered(&values)?]
+        } else {
+            let get = |part| helm.run(&["get", part, self.name, &self.in_namespace()]);
+            vec![get("manifest")?, get("hooks")?]
         };
         parts.push(helm.run(&["show", "crds", &self.chart.to_string_lossy()])?);
         Ok(parts.join("\n---\n"))
@@ -73,33 +72,40 @@ impl<'a> Theirs<'a> {
     }
 
     pub fn uninstall(&self) -> Result<()> {
-        match self.unrecorded() {
-            Some(values) => self.delete(&read(&self.rendered(&values)?)?),
-            None => {
-                let words = ["uninstall", self.name, &self.in_namespace(), "--timeout=150s"];
-                self.cluster.helm().run(&words).map(drop)
-            }
+        if let Some(values) = self.unrecorded() {
+            return self.delete(&read(&self.rendered(&values)?)?);
         }
+        let words = ["uninstall", self.name, &self.in_namespace(), "--timeout=150s"];
+        self.cluster.helm().run(&words).map(drop)
     }
 
-    fn install_unrecorded(&self, values: &Value) -> Result<()> {
+    fn apply_unrecorded(&self, values: &Value) -> Result<()> {
         let before = match self.unrecorded() {
             Some(before) => read(&self.rendered(&before)?)?,
             None => vec![],
         };
-        let words = ["install", self.name, &self.chart.to_string_lossy(), &self.file(values)?];
-        let flags = ["--take-ownership", "--force-conflicts", "--create-namespace", "--timeout=150s"];
-        let records = self.cluster.bed().dir().join("records.yaml");
-        fs::write(&records, "[]")?;
-        let helm = self.cluster.helm().with_env("HELM_DRIVER", "memory");
-        let helm = helm.with_env("HELM_MEMORY_DRIVER_DATA", &records.to_string_lossy());
-        helm.run(&[&words[..], &flags, &[&self.in_namespace()]].concat())?;
         let after = read(&self.rendered(values)?)?;
+        if !after.is_empty() {
+            let marked = after.iter().map(|object| self.marked(object)).collect::<Vec<_>>();
+            let list = json!({ "apiVersion": "v1", "kind": "List", "items": marked });
+            let words = ["apply", "--server-side", "--field-manager=helm", "--filename=-", &self.in_namespace()];
+            self.cluster.kubectl().run_with_input(&words, &list.to_string())?;
+        }
         let stays: BTreeSet<_> = after.iter().map(|object| name(object, self.namespace)).collect();
         let gone = |object: &Value| !stays.contains(&name(object, self.namespace));
         self.delete(&before.into_iter().filter(gone).collect::<Vec<_>>())?;
         *self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(values.clone());
         Ok(())
+    }
+
+    /// An object with what Helm adds to each.
+    fn marked(&self, object: &Value) -> Value {
+        let mut object = object.clone();
+        let metadata = &mut object["metadata"];
+        metadata["labels"]["app.kubernetes.io/managed-by"] = "Helm".into();
+        metadata["annotations"]["meta.helm.sh/release-name"] = self.name.into();
+        metadata["annotations"]["meta.helm.sh/release-namespace"] = self.namespace.into();
+        object
     }
 
     fn delete(&self, objects: &[Value]) -> Result<()> {
