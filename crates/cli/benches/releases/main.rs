@@ -104,7 +104,7 @@ fn main() -> Result<()> {
     let mut missed = 0;
     for &count in &options.count {
         missed += match options.crds {
-            None if options.unchanged => unchanged::run(&stage, count)?,
+            None if options.unchanged => unchanged::run(&stage, count, options.rounds)?,
             Some(crds) => stage.crowded(count, crds, options.rounds)?,
             None => stage.contest(count, &options.only, options.rounds)?,
         };
