@@ -19,7 +19,7 @@ use crate::display::Display;
 use crate::failure::{Failure, refused};
 use crate::following::{Until, follow};
 use crate::output::{Format, Paint, as_value, proposal};
-use crate::{Answer, kubeconfig, tables, views};
+use crate::{Answer, kubeconfig, organizations, tables, views};
 
 /// The key in that secret.
 const SECRET_KEY: &str = "kubeconfig";
@@ -55,7 +55,12 @@ async fn add(session: &Session, arguments: &AddCluster) -> Result<Answer, Failur
     let doing = format!("create Cluster {namespace}/{name}");
     // Whether the name is right and free is known before the secret is written.
     let cluster = registered(name, namespace);
-    let answer = session.own().create(&Session::writing(true), &cluster).await;
+    let mut answer = session.own().create(&Session::writing(true), &cluster).await;
+    if matches!(&answer, Err(kube::Error::Api(status)) if status.code == 404 && status.message.starts_with("namespaces "))
+    {
+        organizations::until_made(&session.client, &session.organization).await;
+        answer = session.own().create(&Session::writing(true), &cluster).await;
+    }
     answer.map_err(|error| match &error {
         kube::Error::Api(status) if status.reason == "AlreadyExists" => {
             Failure::new(format!("there is already a cluster {name} in organization {}", session.organization))

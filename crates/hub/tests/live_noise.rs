@@ -93,11 +93,14 @@ fn a_clean_install_makes_no_noise() -> Result<()> {
     Ok(())
 }
 
-/// What is wrong in the target's own words, but for what a kubelet says before a pod is first ready.
+/// What is wrong in the target's own words, but for what a kubelet says before a pod is first ready: that it is not, or that
+/// the kubelet itself, on a busy machine, is late to know what the pod mounts.
 fn warnings(world: &World) -> Result<Vec<Value>> {
     let events = world.target.client().get("/api/v1/events")?;
     let loud = |event: &&Value| {
-        event["type"] == "Warning" && event["involvedObject"]["kind"] != "Node" && event["reason"] != "Unhealthy"
+        let late = event["message"].as_str().is_some_and(|said| said.contains("failed to sync configmap cache"));
+        let kubelet = event["reason"] == "Unhealthy" || late;
+        event["type"] == "Warning" && event["involvedObject"]["kind"] != "Node" && !kubelet
     };
     Ok(events["items"].as_array().unwrap().iter().filter(loud).cloned().collect())
 }
