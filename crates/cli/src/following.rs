@@ -1,12 +1,15 @@
 //! Following an object until the hub is done with it.
 
+use std::fmt::Debug;
 use std::pin::pin;
 use std::time::Duration;
 
 use fitout_api::{ExtensionInstance, ObjectCount, TestResult};
 use futures::StreamExt;
 use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Resource};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::ages::span;
 use crate::connection::{Kept, Session};
@@ -14,6 +17,27 @@ use crate::display::Display;
 use crate::failure::{Failure, refused};
 use crate::progress;
 use crate::verdict::{self, Verdict};
+
+/// How long the hub may take to see what was made just now.
+const SEEING: Duration = Duration::from_secs(30);
+
+/// Waits for the hub to see what was made just now, which is when this holds of it. What is not seen in time is missing, and
+/// that is said next.
+pub(crate) async fn until_seen<K>(api: Api<K>, name: &str, doing: &str, seen: impl Fn(&K) -> bool)
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
+{
+    let mut watched = pin!(watcher::watch_object(api, name).default_backoff());
+    let done = async {
+        while let Some(now) = watched.next().await {
+            if !matches!(&now, Ok(Some(now)) if !seen(now)) {
+                return;
+            }
+        }
+    };
+    eprintln!("waiting for the hub to {doing} {name}");
+    let _ = tokio::time::timeout(SEEING, done).await;
+}
 
 /// What is waited for.
 #[derive(Clone, Copy, PartialEq, Eq)]

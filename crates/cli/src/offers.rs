@@ -1,20 +1,13 @@
 //! Which catalog offers what is to be installed.
 
-use std::pin::pin;
-use std::time::Duration;
-
 use fitout_api::{Catalog, Extension, Scope, conditions};
-use futures::StreamExt;
 use kube::api::ListParams;
-use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, ResourceExt};
 
 use crate::arguments::Install;
 use crate::connection::Session;
 use crate::failure::{Failure, unknown};
-
-/// How long a catalog that was made just now may take to be read.
-const READING: Duration = Duration::from_secs(30);
+use crate::following::until_seen;
 
 /// Whose the catalog is that offers the extension.
 pub(crate) async fn scope(session: &Session, install: &Install) -> Result<Scope, Failure> {
@@ -29,7 +22,10 @@ pub(crate) async fn scope(session: &Session, install: &Install) -> Result<Scope,
         catalogs.extend(session.all(session.shared::<Catalog>(), &ListParams::default()).await?);
         let unread = catalogs.iter().find(|catalog| catalog.name_any() == install.catalog && !is_read(catalog));
         match unread {
-            Some(unread) if !waited => until_read(session, unread).await,
+            Some(unread) if !waited => {
+                let api = Api::namespaced(session.client.clone(), &unread.namespace().unwrap_or_default());
+                until_seen(api, &install.catalog, "read catalog", is_read).await;
+            }
             _ => return Err(not_offered(install, &[own, shared].concat(), &catalogs)),
         }
         waited = true;
@@ -61,22 +57,6 @@ fn offered(
 fn is_read(catalog: &Catalog) -> bool {
     let seen = catalog.status.as_ref().and_then(|status| status.observed_generation);
     seen.is_some() && seen >= catalog.metadata.generation
-}
-
-/// Waits for the hub to read a catalog. One that is not read in time offers nothing yet, and that is said next.
-async fn until_read(session: &Session, catalog: &Catalog) {
-    let name = catalog.name_any();
-    let api: Api<Catalog> = Api::namespaced(session.client.clone(), &catalog.namespace().unwrap_or_default());
-    let mut watched = pin!(watcher::watch_object(api, &name).default_backoff());
-    let read = async {
-        while let Some(seen) = watched.next().await {
-            if !matches!(&seen, Ok(Some(catalog)) if !is_read(catalog)) {
-                return;
-            }
-        }
-    };
-    eprintln!("waiting for the hub to read catalog {name}");
-    let _ = tokio::time::timeout(READING, read).await;
 }
 
 fn not_offered(install: &Install, offered: &[Extension], catalogs: &[Catalog]) -> Failure {

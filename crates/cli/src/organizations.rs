@@ -1,18 +1,11 @@
 //! Which organization a command is about.
 
-use std::pin::pin;
-use std::time::Duration;
-
 use fitout_api::Organization;
-use futures::StreamExt;
 use kube::api::ListParams;
-use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
 
 use crate::failure::{Failure, refused, unknown};
-
-/// How long an organization that was made just now may take to have its namespace.
-const MAKING: Duration = Duration::from_secs(30);
+use crate::following::until_seen;
 
 /// The organization that was named, or the only one there is.
 pub(crate) async fn find(client: &Client, wanted: Option<&str>) -> Result<String, Failure> {
@@ -32,19 +25,10 @@ pub(crate) async fn find(client: &Client, wanted: Option<&str>) -> Result<String
     }
 }
 
-/// Waits for the hub to make what a new organization needs. What is not made in time is missing, and that is said next.
+/// Waits for the namespace of an organization that was made just now.
 pub(crate) async fn until_made(client: &Client, name: &str) {
-    let mut watched = pin!(watcher::watch_object(Api::<Organization>::all(client.clone()), name).default_backoff());
-    let made = async {
-        while let Some(seen) = watched.next().await {
-            let missing = |of: &Organization| of.status.as_ref().is_none_or(|status| status.namespace.is_none());
-            if !matches!(&seen, Ok(Some(organization)) if missing(organization)) {
-                return;
-            }
-        }
-    };
-    eprintln!("waiting for the hub to make organization {name}");
-    let _ = tokio::time::timeout(MAKING, made).await;
+    let made = |of: &Organization| of.status.as_ref().is_some_and(|status| status.namespace.is_some());
+    until_seen(Api::all(client.clone()), name, "make organization", made).await;
 }
 
 fn choose(names: &[String], wanted: Option<&str>) -> Result<String, Failure> {

@@ -98,7 +98,8 @@ fn a_clean_install_makes_no_noise() -> Result<()> {
 fn warnings(world: &World) -> Result<Vec<Value>> {
     let events = world.target.client().get("/api/v1/events")?;
     let loud = |event: &&Value| {
-        let late = event["message"].as_str().is_some_and(|said| said.contains("failed to sync configmap cache"));
+        let said = event["message"].as_str().unwrap_or_default();
+        let late = event["reason"] == "FailedMount" && said.contains(": failed to sync configmap cache: timed out");
         let kubelet = event["reason"] == "Unhealthy" || late;
         event["type"] == "Warning" && event["involvedObject"]["kind"] != "Node" && !kubelet
     };

@@ -157,12 +157,13 @@ impl Stage {
     fn crowded(&self, count: usize, crds: usize, rounds: u8) -> Result<usize> {
         println!("\n{count} releases of podinfo, with {crds} more kinds in the cluster and without");
         println!("{}", measured::HEAD);
+        let more = format!("  {crds} kinds more");
         let (mut alone, mut crowded) = (vec![], vec![]);
         for _ in 0..rounds {
-            alone.push(fitout::run(self, count, 0)?);
-            crowded.push(fitout::run(self, count, crds)?);
-            for (all, title) in [(&alone, self.title(Contender::Fitout)), (&crowded, &format!("  {crds} kinds more"))] {
-                all.last().into_iter().for_each(|measured| println!("{}", measured.line(title, count)));
+            for (all, crds, title) in [(&mut alone, 0, self.title(Contender::Fitout)), (&mut crowded, crds, &more)] {
+                let measured = fitout::run(self, count, crds)?;
+                println!("{}", measured.line(title, count));
+                all.push(measured);
             }
         }
         Ok(bars::crowd(&Measured::middle(&alone), &Measured::middle(&crowded)))

@@ -32,11 +32,11 @@ pub fn run(stage: &Stage, count: usize, rounds: u8) -> Result<usize> {
     let mut all = Vec::new();
     for round in 0..usize::from(rounds) {
         let measured = change_all(stage, &cluster, count, round * CHANGES)?;
+        let writes = written(&log, count)?;
+        ensure!(writes.as_slice().is_empty(), "something was written to the target:\n{writes}");
         let (took, cpu) = (measured.took.as_secs_f64(), measured.cpu.as_secs_f64());
         println!("  {changes} changes in {took:.1} s, {cpu:.2} s of CPU of the hub, nothing written to the target");
         all.push(measured);
-        let writes = written(&log, count)?;
-        ensure!(writes.as_slice().is_empty(), "something was written to the target:\n{writes}");
     }
     Ok(bars::unchanged(f64::from(changes) / Measured::middle(&all).cpu.as_secs_f64()))
 }

@@ -1,12 +1,14 @@
 //! Kinds that objects of a chart are of, and that no chart brings: an operator would define them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use fitout_testkit::{Cluster, until};
 use serde_json::{Value, json};
 
-use super::SOON;
+/// For an API server to serve a kind.
+const SOON: Duration = Duration::from_secs(20);
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

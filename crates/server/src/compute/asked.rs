@@ -104,24 +104,21 @@ async fn instance(hub: &Hub, caller: &Caller, namespace: &str, asked: &PlanSpec)
     let found = hub.instance(namespace, &name).await;
     let found = found.map_err(|error| Refusal::unavailable(format!("the hub cannot read its instances: {error}")))?;
     let now = || Some(Time(Timestamp::now()));
-    if asked.uninstall && found.is_some() {
-        may("delete").await?;
-    }
-    let deleted = || now().filter(|_| asked.uninstall);
     match (found, proposed) {
-        (Some(mut found), None) => {
-            found.metadata.deletion_timestamp = deleted().or(found.metadata.deletion_timestamp);
+        (Some(mut found), proposed) => {
+            if let Some(proposed) = proposed {
+                may("update").await?;
+                fixed(&found.spec, &proposed.spec)?;
+                found.spec = proposed.spec.clone();
+            }
+            if asked.uninstall {
+                may("delete").await?;
+                found.metadata.deletion_timestamp = now();
+            }
             Ok(found)
         }
         (None, None) => {
             Err(Refusal::not_found(format!("spec.instance: there is no instance {name}; propose one with `proposed`")))
-        }
-        (Some(mut found), Some(proposed)) => {
-            may("update").await?;
-            fixed(&found.spec, &proposed.spec)?;
-            found.spec = proposed.spec.clone();
-            found.metadata.deletion_timestamp = deleted().or(found.metadata.deletion_timestamp);
-            Ok(found)
         }
         (None, Some(_)) if asked.uninstall => {
             let sentence = "spec.uninstall: what is only proposed need not be uninstalled; name an instance";
