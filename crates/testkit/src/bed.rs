@@ -76,7 +76,10 @@ impl Bed {
         let beds = paths::beds();
         let me = std::process::id();
         let fresh = beds.join(format!(".new-{me}-{:?}", std::thread::current().id()));
-        fs::create_dir_all(&fresh).with_context(|| format!("create {}", fresh.display()))?;
+        // Once more: who cleaned up may have removed the directory of all beds in between, for being empty.
+        fs::create_dir_all(&fresh)
+            .or_else(|_| fs::create_dir_all(&fresh))
+            .with_context(|| format!("create {}", fresh.display()))?;
         fs::write(fresh.join("owner"), identity(me)?)?;
         for number in 1..=Slot::LAST {
             let dir = beds.join(number.to_string());

@@ -235,7 +235,7 @@ impl Programs {
     }
 
     /// One of our own tools.
-    pub(crate) fn tool(&self, name: &str) -> PathBuf {
+    pub fn tool(&self, name: &str) -> PathBuf {
         self.modules["tools"].join(name)
     }
 

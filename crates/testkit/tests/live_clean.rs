@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use fitout_testkit::{Cluster, Programs, Spec, pods_cannot_run, skip, sweep, traces, until};
@@ -147,6 +147,38 @@ fn what_even_the_keeper_could_not_end_the_next_start_does() -> Result<()> {
     assert!(!traces::of(&runner.bed)?.is_empty(), "somebody else cleaned up, so this shows nothing");
     sweep(&Programs::get()?)?;
     gone(&runner.bed)
+}
+
+/// The number of a bed is free the moment it is gone, and whoever else was about to end that bed must not end the next.
+#[test]
+fn a_number_that_is_taken_again_is_left_alone_by_those_who_still_clean_up() -> Result<()> {
+    let programs = Programs::get()?;
+    let beds = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("beds-{}", std::process::id()));
+    let sweep = || Command::new(programs.tool("keeper")).arg("sweep").arg(&beds).spawn();
+    let (left, fresh) = (beds.join("1"), beds.join(".new"));
+    for round in 0..30 {
+        fs::create_dir_all(&beds)?;
+        fs::create_dir(&left)?;
+        for file in 0..200 {
+            fs::write(left.join(file.to_string()), "")?;
+        }
+        fs::create_dir(&fresh)?;
+        fs::write(fresh.join("round"), round.to_string())?;
+        // No process has this identity: its owner is gone.
+        fs::write(left.join("owner"), "1 0")?;
+        let mut sweepers = [sweep()?, sweep()?, sweep()?];
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while fs::rename(&fresh, &left).is_err() {
+            assert!(Instant::now() < deadline, "the number is not given back");
+        }
+        for sweeper in &mut sweepers {
+            assert!(sweeper.wait()?.success());
+        }
+        assert_eq!(fs::read_to_string(left.join("round"))?, round.to_string());
+        fs::remove_dir_all(&left)?;
+        assert_eq!(fs::read_dir(&beds)?.count(), 0);
+    }
+    Ok(fs::remove_dir(&beds)?)
 }
 
 #[test]

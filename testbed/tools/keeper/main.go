@@ -44,7 +44,7 @@ func act(args []string) error {
 	case len(args) >= 4 && args[0] == "run":
 		return run(args[1], args[2], args[3:])
 	case len(args) == 2 && args[0] == "end":
-		return end(args[1])
+		return end(args[1], func(string) bool { return true })
 	case len(args) == 2 && args[0] == "sweep":
 		return sweep(args[1])
 	case len(args) == 2 && args[0] == "watch":
@@ -96,24 +96,81 @@ func sweep(beds string) error {
 	var failures []error
 	for _, entry := range entries {
 		bed := filepath.Join(beds, entry.Name())
-		owner := parse(read(bed, "owner"))
-		if (owner.pid != 0 && !owner.alive()) || unborn(entry) {
-			failures = append(failures, end(bed))
-		}
+		failures = append(failures, end(bed, abandoned))
 	}
 	// Only an empty directory can be removed this way; beds in use stay.
 	_ = os.Remove(beds)
 	return errors.Join(failures...)
 }
 
-// unborn tells a bed whose maker was gone before it could even write its name
-// into it: it would have taken less than a moment.
-func unborn(entry os.DirEntry) bool {
-	info, err := entry.Info()
-	return err == nil && strings.HasPrefix(entry.Name(), ".") && time.Since(info.ModTime()) > time.Minute
+// abandoned tells a bed whose owner is gone, and one whose maker was gone before
+// it could even write its name into it: it would have taken less than a moment.
+func abandoned(bed string) bool {
+	if owner := parse(read(bed, "owner")); owner.pid != 0 {
+		return !owner.alive()
+	}
+	info, err := os.Stat(bed)
+	return err == nil && strings.HasPrefix(filepath.Base(bed), ".") && time.Since(info.ModTime()) > time.Minute
 }
 
-func end(bed string) error {
+// end ends what belongs to a bed, if it is to be ended, and removes it. Others
+// may be about to do the same, and a free number is taken again at once: so the
+// bed is locked before it is looked at, and gives its number back in one step,
+// by changing its name.
+func end(bed string, wanted func(bed string) bool) error {
+	if !wanted(bed) {
+		return nil
+	}
+	held, err := lock(bed)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer held.Close()
+	if !isAt(held, bed) || !wanted(bed) {
+		return nil
+	}
+	if err := endProcesses(bed); err != nil {
+		return err
+	}
+	if name := read(bed, "cgroup"); name != "" {
+		removeCgroups(name)
+	}
+	if link := read(bed, "link"); link != "" {
+		// The link went with the node's network namespace, or never left ours.
+		_ = exec.Command("ip", "link", "delete", link).Run()
+	}
+	gone := filepath.Join(filepath.Dir(bed), fmt.Sprintf(".gone-%s-%d", filepath.Base(bed), os.Getpid()))
+	if err := os.Rename(bed, gone); err != nil {
+		return err
+	}
+	return removeAll(gone)
+}
+
+func lock(dir string) (*os.File, error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// isAt is false when a directory has been removed or renamed since it was opened.
+func isAt(dir *os.File, path string) bool {
+	opened, err := dir.Stat()
+	if err != nil {
+		return false
+	}
+	found, err := os.Stat(path)
+	return err == nil && os.SameFile(opened, found)
+}
+
+func endProcesses(bed string) error {
 	var ours []identity
 	for _, line := range strings.Split(read(bed, "processes"), "\n") {
 		if p := parse(line); p.pid != 0 {
@@ -130,14 +187,7 @@ func end(bed string) error {
 			return fmt.Errorf("process %d of %s does not end", p.pid, bed)
 		}
 	}
-	if name := read(bed, "cgroup"); name != "" {
-		removeCgroups(name)
-	}
-	if link := read(bed, "link"); link != "" {
-		// The link went with the node's network namespace, or never left ours.
-		_ = exec.Command("ip", "link", "delete", link).Run()
-	}
-	return removeAll(bed)
+	return nil
 }
 
 // removeAll tries for a while: a process that was just killed may still be
