@@ -1,4 +1,4 @@
-//! System packages that tests need.
+//! System packages that builds and tests need.
 
 use std::process::{Command, Stdio};
 
@@ -9,23 +9,36 @@ use fitout_testkit::{NoPods, clock_mover, pods_cannot_run};
 const PACKAGES: [&str; 7] =
     ["containerd", "runc", "containernetworking-plugins", "nftables", "iproute2", "util-linux", "libfaketime"];
 
+/// What the hub's allocator is built with.
+const MAKE: &str = "make";
+
+/// Installs what is built with, where it is not there.
+pub(crate) fn install_tools() {
+    if Command::new(MAKE).arg("--version").output().is_err() {
+        had(&[MAKE]);
+    }
+}
+
 /// Installs what pods need where it may; otherwise says in a line what could not be had.
 ///
 /// Whoever asks for pods finds out from [`pods_cannot_run`] whether they can.
 pub(crate) fn install() {
     match pods_cannot_run() {
-        None if clock_mover().is_some() => return,
-        None | Some(NoPods::Missing(_)) => {}
-        Some(reason) => return println!("not installing {}: {reason}", PACKAGES.join(", ")),
+        None if clock_mover().is_some() => {}
+        None | Some(NoPods::Missing(_)) => had(&PACKAGES),
+        Some(reason) => println!("not installing {}: {reason}", PACKAGES.join(", ")),
     }
-    println!("installing {}", PACKAGES.join(", "));
-    if let Err(error) = apt() {
+}
+
+fn had(packages: &[&str]) {
+    println!("installing {}", packages.join(", "));
+    if let Err(error) = apt(packages) {
         println!("not installed, so what needs it is skipped: {error:#}");
     }
 }
 
-fn apt() -> Result<()> {
-    let install = [&["install", "--yes", "--quiet", "--no-install-recommends"], &PACKAGES[..]].concat();
+fn apt(packages: &[&str]) -> Result<()> {
+    let install = [&["install", "--yes", "--quiet", "--no-install-recommends"], packages].concat();
     for args in [&["update", "--quiet"][..], &install] {
         let output = Command::new("apt-get")
             .args(args)

@@ -44,6 +44,7 @@ struct Program {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let began = Instant::now();
+    packages::install_tools();
     let mut counts = checks();
     let programs = build()?;
     let seed = env::var("FITOUT_SEED").unwrap_or_else(|_| fresh_seed());

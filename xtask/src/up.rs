@@ -14,6 +14,7 @@ use crate::{hub, packages, testbed};
 const NAME: &str = "up";
 
 pub(crate) fn up() -> Result<()> {
+    packages::install_tools();
     packages::install();
     let programs = testbed::build()?;
     sweep(&programs)?;

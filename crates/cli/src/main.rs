@@ -35,11 +35,16 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use fitout_api::Choice;
+use tikv_jemallocator::Jemalloc;
 
 use arguments::{Arguments, Command};
 use connection::Session;
 use failure::{Code, Failure};
 use output::Paint;
+
+/// The hub makes and drops many small things, and stays for months.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// What a command has to say in the end, and how it ended.
 struct Answer {

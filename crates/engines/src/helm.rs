@@ -33,7 +33,6 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
         is_upgrade: input.release.revision > 1,
     };
     let capabilities = capabilities(input, crds).map_err(|error| wrong(&error, "ask whoever runs the cluster"))?;
-    let fits = fits(chart, &capabilities);
     let asked = Rc::new(RefCell::new(BTreeSet::new()));
     let options = Options { answer: Some(answering(input.answers, Rc::clone(&asked))), ..Options::default() };
     let rendered =
@@ -43,7 +42,7 @@ pub(crate) fn step(input: &Input, helm: &Helm) -> Result<Step, Problem> {
     if !asked.is_empty() {
         return Ok(Step::Need(asked));
     }
-    let rendered = rendered.map_err(|error| wrong(&error.message, remedy(&error, fits)))?;
+    let rendered = rendered.map_err(|error| wrong(&error.message, remedy(&error, fits(chart, &capabilities))))?;
     let mut objects = Vec::new();
     for manifest in &rendered.objects {
         // As in the manifest of the release, where the next one begins on a line of its own.
@@ -104,13 +103,12 @@ fn read_chart(definition: &Definition, helm: &Helm, files: Files) -> Result<Char
 /// templates are rendered.
 fn capabilities(input: &Input, crds: &[Value]) -> Result<Capabilities, String> {
     let kube_version = KubeVersion::parse(input.kubernetes)?;
-    let brought = crds.iter().flat_map(fitout_model::defined_kinds).map(|(gvk, _)| gvk);
-    let kinds: BTreeSet<(String, String)> =
-        input.apis.kinds().cloned().chain(brought).map(|gvk| (gvk.api_version(), gvk.kind)).collect();
-    let versions: BTreeSet<&String> = kinds.iter().map(|(version, _)| version).collect();
-    let api_versions = versions.into_iter().cloned();
-    let with_kind = kinds.iter().map(|(version, kind)| format!("{version}/{kind}"));
-    Ok(Capabilities { kube_version, api_versions: api_versions.chain(with_kind).collect() })
+    if crds.is_empty() {
+        return Ok(Capabilities { kube_version, api_versions: input.apis.names() });
+    }
+    let mut apis = input.apis.clone();
+    crds.iter().flat_map(fitout_model::defined_kinds).for_each(|(gvk, scope)| apis.insert(gvk, scope));
+    Ok(Capabilities { kube_version, api_versions: apis.names() })
 }
 
 /// Answers what is known, and notes what is not: that is nothing, for now.

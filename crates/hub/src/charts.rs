@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fitout_api::REPOSITORY_SECRET;
+use fitout_api::{ExtensionRevision, REPOSITORY_SECRET};
 use fitout_model::{Digest, Helm, Package};
 use fitout_plan::{Archive, Unprepared};
 use fitout_source::{Access, Cause, Error, Identity, Sources, Wanted};
@@ -107,13 +107,10 @@ impl Hub {
     /// The chart that a definition was installed with, by anybody where the catalog is everybody's.
     fn installed_chart(&self, of: &Of) -> Option<Digest> {
         let (namespace, definition) = of;
-        let mut revisions = self.index.revisions.state().into_iter();
-        let same = revisions.find_map(|revision| {
-            let spec = &revision.spec;
-            let own = namespace == SYSTEM || revision.namespace().as_ref() == Some(namespace);
-            spec.chart_digest.clone().filter(|_| own && spec.definition_digest == definition.as_str())
-        });
-        same.map(Digest::from)
+        let is_own =
+            |revision: &Arc<ExtensionRevision>| namespace == SYSTEM || revision.namespace().as_ref() == Some(namespace);
+        let mut own = self.index.revisions_with(definition).into_iter().filter(is_own);
+        own.find_map(|revision| revision.spec.chart_digest.clone()).map(Digest::from)
     }
 
     /// What a repository wants to see, from the secret whose address is nearest to its own, and where that is or should be.

@@ -1,6 +1,6 @@
 //! Clusters: a worker each, which owns the connection and runs the sessions of its instances.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,10 +42,8 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
                 workers.spawn(work.instrument(span));
             }
         }
-        for instance in hub.index.instances.state() {
-            if hub.index.cluster(&instance.namespace().unwrap_or_default(), &instance.spec.cluster).is_none() {
-                leaving::without_cluster(&hub, &instance).await;
-            }
+        for instance in without_cluster(&hub) {
+            leaving::without_cluster(&hub, &instance).await;
         }
         tokio::select! {
             told = members.changed() => told?,
@@ -53,6 +51,19 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             Some(ended) = workers.join_next() => { working.remove(&ended?); },
         }
     }
+}
+
+/// The instances whose cluster is not registered.
+fn without_cluster(hub: &Hub) -> Vec<Arc<ExtensionInstance>> {
+    let clusters = hub.index.clusters.state();
+    let known: HashSet<(Option<&str>, Option<&str>)> = clusters
+        .iter()
+        .map(|cluster| (cluster.metadata.namespace.as_deref(), cluster.metadata.name.as_deref()))
+        .collect();
+    let mut instances = hub.index.instances.state();
+    instances
+        .retain(|instance| !known.contains(&(instance.metadata.namespace.as_deref(), Some(&*instance.spec.cluster))));
+    instances
 }
 
 /// Connects, and connects again, for as long as the cluster is registered.
@@ -143,9 +154,11 @@ async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
         others.mark_unchanged();
         facts.mark_unchanged();
         for instance in instances(hub, key) {
-            let name = instance.name_any();
-            if running.insert(name.clone()) {
+            // There are many, and this is asked whenever one of them is wanted otherwise.
+            if instance.metadata.name.as_ref().is_some_and(|name| !running.contains(name)) {
                 let (hub, target, namespace) = (Arc::clone(hub), Arc::clone(target), key.0.clone());
+                let name = instance.name_any();
+                running.insert(name.clone());
                 sessions.spawn(async move {
                     living::run(hub, target, namespace, name.clone()).await;
                     name
@@ -184,7 +197,7 @@ async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<Target>, way: &Digest) {
 /// The instances of a cluster.
 pub(crate) fn instances(hub: &Hub, key: &Key) -> Vec<Arc<ExtensionInstance>> {
     let of_cluster = |instance: &Arc<ExtensionInstance>| {
-        instance.spec.cluster == key.1 && instance.namespace().as_deref() == Some(&key.0)
+        instance.spec.cluster == key.1 && instance.metadata.namespace.as_deref() == Some(&key.0)
     };
     hub.index.instances.state().into_iter().filter(of_cluster).collect()
 }

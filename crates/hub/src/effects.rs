@@ -229,18 +229,12 @@ impl Session {
         action: Action,
         inputs: Option<&Digest>,
     ) -> Result<()> {
-        // What another revision names is there.
-        let digest = prepared.artifact.digest.as_str();
-        let mut revisions = self.hub.index.revisions.state().into_iter();
-        if !revisions.any(|found| found.spec.artifact_digest.as_deref() == Some(digest)) {
+        if !self.hub.index.is_kept(&prepared.artifact.digest) {
             self.hub.content.put(prepared.content.text().as_bytes()).await?;
         }
         let archive = prepared.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
-        if let Some(archive) = archive {
-            let mut revisions = self.hub.index.revisions.state().into_iter();
-            if !revisions.any(|found| found.spec.chart_digest.as_deref() == Some(archive.digest.as_str())) {
-                self.hub.content.put(&archive.content).await?;
-            }
+        if let Some(archive) = archive.filter(|archive| !self.hub.index.is_kept(&archive.digest)) {
+            self.hub.content.put(&archive.content).await?;
         }
         let spec = ExtensionRevisionSpec {
             instance: self.name.clone(),

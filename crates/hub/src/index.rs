@@ -10,6 +10,7 @@ use fitout_api::{
     Catalog, Cluster, ExtensionInstance, ExtensionRevision, KUBECONFIG_SECRET, Organization, REPOSITORY_SECRET,
     VALUES_SECRET,
 };
+use fitout_model::Digest;
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::runtime::reflector::{self, ObjectRef, Store};
@@ -18,6 +19,8 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, watch};
+
+use crate::groups::{Groups, Key};
 
 /// One store for each kind, and word of changes: to each only of what it is about.
 pub(crate) struct Index {
@@ -30,7 +33,36 @@ pub(crate) struct Index {
     pub(crate) values: Store<Secret>,
     pub(crate) repositories: Store<Secret>,
     kubeconfigs: Store<Secret>,
+    places: Arc<Groups<ExtensionInstance, Place>>,
+    shared: Arc<Groups<ExtensionRevision, Shared>>,
     news: Arc<News>,
+}
+
+/// Where a release is: the organization's namespace, the cluster, the namespace there, its name.
+type Place = [String; 4];
+
+/// What revisions have in common.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Shared {
+    /// The instance, by the organization's namespace and its name.
+    Instance(Key),
+    /// Content that they name, by its digest.
+    Content(String),
+    /// What was installed, by its digest.
+    Definition(String),
+}
+
+fn place(instance: &ExtensionInstance) -> Place {
+    let spec = &instance.spec;
+    let own = instance.namespace().unwrap_or_default();
+    [own, spec.cluster.clone(), spec.namespace.clone(), spec.release_name().to_owned()]
+}
+
+fn shared(revision: &ExtensionRevision) -> Vec<Shared> {
+    let spec = &revision.spec;
+    let instance = Shared::Instance((revision.namespace().unwrap_or_default(), spec.instance.clone()));
+    let contents = [&spec.artifact_digest, &spec.chart_digest].into_iter().flatten().cloned().map(Shared::Content);
+    [instance, Shared::Definition(spec.definition_digest.clone())].into_iter().chain(contents).collect()
 }
 
 /// Who is told of what.
@@ -48,9 +80,6 @@ struct News {
     /// Who waits for word of one instance: there are many, and each is one session's alone.
     bells: Mutex<HashMap<Key, Arc<Notify>>>,
 }
-
-/// Namespace and name of an instance.
-type Key = (String, String);
 
 /// Rings when an instance has changed. There is one at a time for each.
 pub(crate) struct Bell {
@@ -116,16 +145,24 @@ impl Index {
     pub(crate) async fn start(client: &Client) -> Result<Self> {
         let news = Arc::<News>::default();
         let (instances, news_of) = (Arc::clone(&news), Arc::clone(&news));
+        let places = Arc::new(Groups::by(|instance| vec![place(instance)]));
+        let groups = Arc::new(Groups::by(shared));
+        let (placed, grouped) = (Arc::clone(&places), Arc::clone(&groups));
         let others = move || news_of.others.send_modify(|count| *count += 1);
         let index = Self {
             organizations: follow(client, all(), any(&others)),
             catalogs: follow(client, all(), any(&others)),
             clusters: follow(client, all(), any(&others)),
-            instances: follow(client, all(), move |event| instances.tell(event)),
-            revisions: follow(client, all(), |_| {}),
+            instances: follow(client, all(), move |event| {
+                placed.tell(event);
+                instances.tell(event);
+            }),
+            revisions: follow(client, all(), move |event| grouped.tell(event)),
             values: follow(client, all().fields(&format!("type={VALUES_SECRET}")), any(&others)),
             repositories: follow(client, all().fields(&format!("type={REPOSITORY_SECRET}")), any(&others)),
             kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG_SECRET}")), any(&others)),
+            places,
+            shared: groups,
             news,
         };
         let gone = "the index ended before it began";
@@ -166,6 +203,31 @@ impl Index {
     /// An instance by namespace and name.
     pub(crate) fn instance(&self, namespace: &str, name: &str) -> Option<Arc<ExtensionInstance>> {
         self.instances.get(&ObjectRef::new(name).within(namespace))
+    }
+
+    /// The instances that want the same release on the same cluster as this one, and it itself.
+    pub(crate) fn instances_like(&self, instance: &ExtensionInstance) -> Vec<Arc<ExtensionInstance>> {
+        self.places.of(&place(instance)).iter().filter_map(|(namespace, name)| self.instance(namespace, name)).collect()
+    }
+
+    /// The revisions of an instance, in no order.
+    pub(crate) fn revisions_of(&self, namespace: &str, instance: &str) -> Vec<Arc<ExtensionRevision>> {
+        self.revisions_in(Shared::Instance((namespace.to_owned(), instance.to_owned())))
+    }
+
+    /// The revisions of all instances that a definition was installed for.
+    pub(crate) fn revisions_with(&self, definition: &Digest) -> Vec<Arc<ExtensionRevision>> {
+        self.revisions_in(Shared::Definition(definition.to_string()))
+    }
+
+    fn revisions_in(&self, group: Shared) -> Vec<Arc<ExtensionRevision>> {
+        let found = |(namespace, name): &Key| self.revisions.get(&ObjectRef::new(name).within(namespace));
+        self.shared.of(&group).iter().filter_map(found).collect()
+    }
+
+    /// Whether any revision names this content: then it is there.
+    pub(crate) fn is_kept(&self, content: &Digest) -> bool {
+        self.shared.has(&Shared::Content(content.to_string()))
     }
 
     /// A secret with values by namespace and name.

@@ -48,10 +48,8 @@ pub(crate) async fn without_cluster(hub: &Hub, instance: &ExtensionInstance) {
 
 async fn forget_instance(hub: &Hub, instance: &ExtensionInstance) -> kube::Result<()> {
     remove_instance(hub, instance).await?;
-    for revision in hub.index.revisions.state() {
-        if revision.namespace() == instance.namespace() && revision.spec.instance == instance.name_any() {
-            remove_revision(hub, &revision).await?;
-        }
+    for revision in hub.index.revisions_of(&instance.namespace().unwrap_or_default(), &instance.name_any()) {
+        remove_revision(hub, &revision).await?;
     }
     found(set_finalizers(&api(hub, instance), instance, false).await)
 }

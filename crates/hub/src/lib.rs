@@ -11,6 +11,7 @@ mod chronicle;
 mod clusters;
 mod computing;
 mod effects;
+mod groups;
 mod index;
 mod kubeconfigs;
 mod layers;

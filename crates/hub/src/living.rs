@@ -90,9 +90,7 @@ async fn begin(
     retry: &mut Retry,
 ) -> Ended {
     let Some(instance) = hub.index.instance(namespace, name) else { return Ended::Gone };
-    let of_instance =
-        |found: &Arc<ExtensionRevision>| found.namespace().as_deref() == Some(namespace) && found.spec.instance == name;
-    let known: Vec<_> = hub.index.revisions.state().into_iter().filter(of_instance).collect();
+    let known = hub.index.revisions_of(namespace, name);
     let opened = async {
         let revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
         Session::open(hub, target, &instance, &revisions).await

@@ -261,16 +261,11 @@ impl Session {
 
     /// Another instance that has the same release: the one that is installed keeps it, or else the older.
     fn rival(&self, instance: &ExtensionInstance) -> Option<String> {
-        fn place(instance: &ExtensionInstance) -> [Option<&str>; 4] {
-            let spec = &instance.spec;
-            let own = instance.metadata.namespace.as_deref();
-            [own, Some(&spec.cluster), Some(&spec.namespace), Some(spec.release_name())]
-        }
         let age = |instance: &ExtensionInstance| (instance.metadata.creation_timestamp.clone(), instance.uid());
         let installed = |other: &ExtensionInstance| other.status.as_ref().is_some_and(|said| said.revision.is_some());
         let ours = (self.recorded.revisions.is_empty(), age(instance));
-        let mut others = self.hub.index.instances.state().into_iter();
-        let rival = others.find(|other| place(other) == place(instance) && (!installed(other), age(other)) < ours);
+        let others = self.hub.index.instances_like(instance);
+        let rival = others.iter().find(|other| (!installed(other), age(other)) < ours);
         rival.map(|other| other.name_any())
     }
 

@@ -1,6 +1,7 @@
 //! What a cluster serves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -16,38 +17,64 @@ pub enum Scope {
 }
 
 /// The kinds a cluster serves, as its discovery tells.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Apis(BTreeMap<Gvk, Scope>);
+#[derive(Clone, Debug, Default)]
+pub struct Apis {
+    kinds: BTreeMap<Gvk, Scope>,
+    /// Made when it is first asked for: whoever renders for a cluster does so again and again.
+    names: OnceLock<Arc<[String]>>,
+}
+
+impl PartialEq for Apis {
+    fn eq(&self, other: &Self) -> bool {
+        self.kinds == other.kinds
+    }
+}
+
+impl Eq for Apis {}
 
 impl Apis {
     /// The scope of a kind; none where the cluster does not serve it.
     pub fn scope(&self, gvk: &Gvk) -> Option<Scope> {
-        self.0.get(gvk).copied()
+        self.kinds.get(gvk).copied()
     }
 
     /// Every kind, in the order of groups and versions.
     pub fn kinds(&self) -> impl Iterator<Item = &Gvk> {
-        self.0.keys()
+        self.kinds.keys()
+    }
+
+    /// The versions that it serves, such as `apps/v1`, and kinds of these, such as `apps/v1/Deployment`, each in the order of
+    /// texts.
+    pub fn names(&self) -> Arc<[String]> {
+        let names = || {
+            let kinds: BTreeSet<(String, &str)> =
+                self.kinds.keys().map(|gvk| (gvk.api_version(), gvk.kind.as_str())).collect();
+            let versions: BTreeSet<&String> = kinds.iter().map(|(version, _)| version).collect();
+            let with_kind = kinds.iter().map(|(version, kind)| format!("{version}/{kind}"));
+            versions.into_iter().cloned().chain(with_kind).collect()
+        };
+        Arc::clone(self.names.get_or_init(names))
     }
 
     /// Adds a kind.
     pub fn insert(&mut self, gvk: Gvk, scope: Scope) {
-        self.0.insert(gvk, scope);
+        self.kinds.insert(gvk, scope);
+        self.names = OnceLock::new();
     }
 
     /// Whether a kind of this group is served.
     pub fn has_group(&self, group: &str) -> bool {
-        self.0.keys().any(|gvk| gvk.group == group)
+        self.kinds.keys().any(|gvk| gvk.group == group)
     }
 
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.kinds.is_empty()
     }
 
     /// A kind that somebody may have meant: the same kind in another version or group, or one that is written alike.
     pub fn nearest(&self, gvk: &Gvk) -> Option<&Gvk> {
-        let served = || self.0.keys();
+        let served = || self.kinds.keys();
         served()
             .find(|known| known.kind == gvk.kind && known.group == gvk.group)
             .or_else(|| served().find(|known| known.kind == gvk.kind))
@@ -60,7 +87,7 @@ impl Apis {
 
 impl FromIterator<(Gvk, Scope)> for Apis {
     fn from_iter<I: IntoIterator<Item = (Gvk, Scope)>>(kinds: I) -> Self {
-        Self(kinds.into_iter().collect())
+        Self { kinds: kinds.into_iter().collect(), names: OnceLock::new() }
     }
 }
 

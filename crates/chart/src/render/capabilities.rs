@@ -1,6 +1,7 @@
 //! What templates are told of the cluster.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use fitout_gotmpl::{Fields, Function, Host, List, Shape, Text, Type, Value};
 
@@ -12,7 +13,7 @@ pub struct Capabilities {
     /// Its Kubernetes version.
     pub kube_version: KubeVersion,
     /// The API versions that it serves, such as `apps/v1`, and kinds of these, such as `apps/v1/Deployment`.
-    pub api_versions: Vec<String>,
+    pub api_versions: Arc<[String]>,
 }
 
 /// The version of Helm whose behaviour this is.

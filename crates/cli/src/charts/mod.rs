@@ -63,7 +63,7 @@ fn capabilities(target: &Target) -> Result<Capabilities, Failure> {
     let version = KubeVersion::parse(&target.kube_version)
         .map_err(|error| Failure::new(format!("invalid kube version '{}': {error}", target.kube_version)))?;
     let mut capabilities = Capabilities::assumed(version);
-    capabilities.api_versions.extend_from_slice(&target.api_versions);
+    capabilities.api_versions = capabilities.api_versions.iter().chain(&target.api_versions).cloned().collect();
     Ok(capabilities)
 }
 
