@@ -146,23 +146,23 @@ impl Index {
         let news = Arc::<News>::default();
         let (instances, news_of) = (Arc::clone(&news), Arc::clone(&news));
         let places = Arc::new(Groups::by(|instance| vec![place(instance)]));
-        let groups = Arc::new(Groups::by(shared));
-        let (placed, grouped) = (Arc::clone(&places), Arc::clone(&groups));
+        let shared = Arc::new(Groups::by(shared));
+        let (wanting, sharing) = (Arc::clone(&places), Arc::clone(&shared));
         let others = move || news_of.others.send_modify(|count| *count += 1);
         let index = Self {
             organizations: follow(client, all(), any(&others)),
             catalogs: follow(client, all(), any(&others)),
             clusters: follow(client, all(), any(&others)),
             instances: follow(client, all(), move |event| {
-                placed.tell(event);
+                wanting.tell(event);
                 instances.tell(event);
             }),
-            revisions: follow(client, all(), move |event| grouped.tell(event)),
+            revisions: follow(client, all(), move |event| sharing.tell(event)),
             values: follow(client, all().fields(&format!("type={VALUES_SECRET}")), any(&others)),
             repositories: follow(client, all().fields(&format!("type={REPOSITORY_SECRET}")), any(&others)),
             kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG_SECRET}")), any(&others)),
             places,
-            shared: groups,
+            shared,
             news,
         };
         let gone = "the index ended before it began";
@@ -212,17 +212,17 @@ impl Index {
 
     /// The revisions of an instance, in no order.
     pub(crate) fn revisions_of(&self, namespace: &str, instance: &str) -> Vec<Arc<ExtensionRevision>> {
-        self.revisions_in(Shared::Instance((namespace.to_owned(), instance.to_owned())))
+        self.revisions_in(&Shared::Instance((namespace.to_owned(), instance.to_owned())))
     }
 
     /// The revisions of all instances that a definition was installed for.
     pub(crate) fn revisions_with(&self, definition: &Digest) -> Vec<Arc<ExtensionRevision>> {
-        self.revisions_in(Shared::Definition(definition.to_string()))
+        self.revisions_in(&Shared::Definition(definition.to_string()))
     }
 
-    fn revisions_in(&self, group: Shared) -> Vec<Arc<ExtensionRevision>> {
+    fn revisions_in(&self, group: &Shared) -> Vec<Arc<ExtensionRevision>> {
         let found = |(namespace, name): &Key| self.revisions.get(&ObjectRef::new(name).within(namespace));
-        self.shared.of(&group).iter().filter_map(found).collect()
+        self.shared.of(group).iter().filter_map(found).collect()
     }
 
     /// Whether any revision names this content: then it is there.

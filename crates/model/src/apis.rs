@@ -109,3 +109,24 @@ pub fn defined_kinds(object: &Value) -> Vec<(Gvk, Scope)> {
         .map(|gvk| (gvk, scope))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_come_before_kinds_of_them_and_what_is_added_is_among_them() {
+        let kinds = [("v1", "Pod"), ("apps/v1", "Deployment"), ("v1", "ConfigMap")];
+        let mut apis: Apis =
+            kinds.map(|(version, kind)| (Gvk::new(version, kind), Scope::Namespaced)).into_iter().collect();
+        assert_eq!(*apis.names(), ["apps/v1", "v1", "apps/v1/Deployment", "v1/ConfigMap", "v1/Pod"]);
+        let before = apis.clone();
+        apis.insert(Gvk::new("batch/v1", "Job"), Scope::Namespaced);
+        assert_eq!(
+            *apis.names(),
+            ["apps/v1", "batch/v1", "v1", "apps/v1/Deployment", "batch/v1/Job", "v1/ConfigMap", "v1/Pod"]
+        );
+        assert_eq!(before.names().len(), 5);
+        assert_ne!(before, apis);
+    }
+}
