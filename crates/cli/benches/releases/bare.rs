@@ -4,25 +4,40 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use futures::future::try_join_all;
+use k8s_openapi::api::apps::v1::Deployment;
 use kube::Client;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{GroupVersionKind, Request, Resource, TypeMeta};
 use serde_json::{Value, json};
 
-use crate::client::{connect, create, for_each};
+use crate::client::{connect, create, for_each, until};
 use crate::measured::{Measured, calm_cluster};
 use crate::sample::moved;
 use crate::{Stage, fresh, namespace};
 
-pub fn run(stage: &Stage, count: usize) -> Result<Measured> {
+/// When a release is done.
+#[derive(Clone, Copy)]
+pub enum Done {
+    /// All is written.
+    Written,
+    /// What was written is healthy: the Deployment is, which is the last that becomes so.
+    Healthy,
+}
+
+pub fn run(stage: &Stage, count: usize, done: Done) -> Result<Measured> {
     let cluster = fresh()?;
     calm_cluster(&cluster)?;
     let before = own()?;
     let took = stage.runtime.block_on(async {
         let client = &connect(&cluster).await?;
+        let install = |release| install(client, stage, namespace(release));
+        if let Done::Healthy = done {
+            let deployments = ApiResource::erase::<Deployment>(&());
+            return until(client, &deployments, "Available", count, install).await;
+        }
         let began = Instant::now();
-        for_each(count, |release| install(client, stage, namespace(release))).await?;
-        anyhow::Ok(began.elapsed())
+        for_each(count, install).await?;
+        Ok(began.elapsed())
     })?;
     Ok(Measured { took, cpu: own()?.saturating_sub(before), memory: None })
 }

@@ -47,6 +47,9 @@ pub fn contest(results: &BTreeMap<Contender, Measured>) -> usize {
     if let Some(bare) = results.get(&Contender::Bare) {
         bars.push(Bar { what: "rate, to the bare limit", ratio: time(bare, ours), limit: Limit::AtLeast(0.5) });
     }
+    if let Some(bare) = results.get(&Contender::BareHealthy) {
+        println!("    {:38} {:>6.2}", "rate, to that of bare to health", time(bare, ours));
+    }
     bars.iter().filter(|bar| bar.missed()).count()
 }
 

@@ -58,6 +58,8 @@ struct Options {
 enum Contender {
     /// A plain client that sends the same writes
     Bare,
+    /// The same client, which waits for what it wrote to be healthy: for comparison, no bar is held against it
+    BareHealthy,
     /// A loop of `helm install`
     Helm,
     /// Flux, told not to wait for what it installs: for comparison, no bar is held against it
@@ -134,7 +136,8 @@ impl Stage {
 
     fn measure(&self, contender: Contender, count: usize) -> Result<Measured> {
         match contender {
-            Contender::Bare => bare::run(self, count),
+            Contender::Bare => bare::run(self, count, bare::Done::Written),
+            Contender::BareHealthy => bare::run(self, count, bare::Done::Healthy),
             Contender::Helm => helm::run(self, count),
             Contender::FluxUnwaiting => flux::run(self, count, flux::Ready::Applied),
             Contender::Flux => flux::run(self, count, flux::Ready::Healthy),
@@ -145,6 +148,7 @@ impl Stage {
     fn title(&self, contender: Contender) -> &'static str {
         match contender {
             Contender::Bare => "bare limit",
+            Contender::BareHealthy => "bare, to health",
             Contender::Helm => "helm, 4 at once",
             Contender::FluxUnwaiting => "flux, unwaiting",
             Contender::Flux => "flux",
