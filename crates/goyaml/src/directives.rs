@@ -162,6 +162,8 @@ impl<'t> Scanner<'t> {
     fn escaped_character(&mut self, uri: &mut Vec<u8>) -> Result<(), Error> {
         let mut left = None;
         while left != Some(0) {
+            // As Go, look at all three first: what it does not have may be among them.
+            self.cursor.peek(2);
             let digits = (self.cursor.peek(0) == '%')
                 .then(|| Some((self.cursor.peek(1).to_digit(16)?, self.cursor.peek(2).to_digit(16)?)))
                 .flatten();

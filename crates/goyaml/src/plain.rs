@@ -35,6 +35,8 @@ impl<'t> Scanner<'t> {
                     text.fold(&self.cursor, &std::mem::take(&mut space));
                 }
                 self.skip_word();
+                // As Go, look at two characters after each that is taken: what it does not have may be among them.
+                self.cursor.peek(1);
                 end = self.cursor.mark;
                 text.to = self.cursor.at();
             }

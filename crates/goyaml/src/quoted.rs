@@ -98,6 +98,8 @@ impl<'t> Scanner<'t> {
     fn coded(&mut self, digits: usize) -> Result<char, Error> {
         self.cursor.skip();
         self.cursor.skip();
+        // As Go, look at all of them first: what it does not have may be among them.
+        self.cursor.peek(digits - 1);
         let mut code = 0;
         for ahead in 0..digits {
             match self.cursor.peek(ahead).to_digit(16) {

@@ -65,6 +65,11 @@ fn texts_in_yaml_mean_the_same() -> Result<()> {
 }
 
 #[test]
+fn texts_in_yaml_that_end_within_a_character_are_refused_alike() -> Result<()> {
+    compare("{{fromYaml .}}|{{fromYamlArray .}}", Chance::cut_yaml, 2)
+}
+
+#[test]
 fn durations_are_as_long() -> Result<()> {
     compare("{{mustToDuration .}}", Chance::duration, 4)?;
     compare(

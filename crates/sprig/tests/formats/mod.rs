@@ -148,6 +148,16 @@ impl Chance {
         }
     }
 
+    /// A text that may be YAML, as far as it is there: it ends within a character.
+    pub(crate) fn cut_yaml(&mut self) -> Json {
+        let text = match self.below(2) {
+            0 => fitout_goyaml::to_yaml(&self.yaml.value(3)),
+            _ => self.yaml.text(),
+        };
+        let at = text.floor_char_boundary(self.below(text.len() + 1));
+        json!({"$raw": hex(&text.as_bytes()[..at]) + self.one_of(&["c3", "e2", "e282", "f09f8e"])})
+    }
+
     /// A text that may be JSON.
     pub(crate) fn json(&mut self) -> Json {
         match self.below(4) {
