@@ -10,9 +10,21 @@ pub(crate) fn tidied(mut crd: CustomResourceDefinition) -> CustomResourceDefinit
         if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
             tidy(schema);
             name(schema);
+            whole(schema, "status");
+            if crd.spec.names.kind == "ExtensionRevision" {
+                whole(schema, "spec");
+            }
         }
     }
     crd
+}
+
+/// Says that a field is written as a whole, because only the hub writes it. Otherwise the API server keeps account of who
+/// has written each field within, which was nearly half of what a status costs and tells nobody anything.
+fn whole(schema: &mut JSONSchemaProps, field: &str) {
+    if let Some(field) = schema.properties.as_mut().and_then(|properties| properties.get_mut(field)) {
+        field.x_kubernetes_map_type = Some("atomic".to_owned());
+    }
 }
 
 /// Says that an object has a name, so that a rule may point there when it refuses one. No more may be said of it.
@@ -67,6 +79,20 @@ mod tests {
             let schema = crd.spec.versions[0].schema.as_ref().unwrap().open_api_v3_schema.as_ref().unwrap();
             walk(&crd.spec.names.kind, &serde_json::to_value(schema).unwrap(), &mut visit);
         }
+    }
+
+    #[test]
+    fn what_only_the_hub_writes_is_written_as_a_whole() {
+        let mut whole = vec![];
+        visit_all(|path, schema| {
+            if schema["x-kubernetes-map-type"] == "atomic" {
+                whole.push(path.to_owned());
+            }
+        });
+        let statuses = whole.iter().filter(|path| path.ends_with(".status")).count();
+        let of_kinds = crate::crds().iter().filter(|crd| crd.spec.versions[0].subresources.is_some()).count();
+        assert_eq!((statuses, whole.len()), (of_kinds, of_kinds + 1), "{whole:?}");
+        assert!(whole.contains(&"ExtensionRevision.spec".to_owned()), "{whole:?}");
     }
 
     #[test]
