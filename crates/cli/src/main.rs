@@ -65,12 +65,18 @@ fn main() -> ExitCode {
     let ended = match arguments.command {
         // Nothing is waited for, so nothing is started.
         Command::Chart { command } => return end(charts::run(&command, arguments.output, paint), plain),
-        _ => match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        _ => match tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build() {
             Ok(runtime) => runtime.block_on(run(arguments, paint)),
             Err(error) => Err(Failure::new(format!("cannot start threads: {error}"))),
         },
     };
     end(ended, plain)
+}
+
+/// How many threads work: half as many as can run. More would wake each other to wait for the same API server, which often runs
+/// beside them; what takes long computes on a thread of its own.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(2))
 }
 
 fn end(ended: Result<Answer, Failure>, plain: bool) -> ExitCode {
