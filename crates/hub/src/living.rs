@@ -23,6 +23,9 @@ use crate::{Hub, status};
 /// How often the status of an instance is written while it is being worked on.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
+/// The same where others wait for their turn: each word is a write that they wait for too.
+const REPORT_SELDOM: Duration = Duration::from_secs(5);
+
 /// How long the answers to calls are waited for that were under way when contact was lost, once there is contact again. A
 /// write that nobody waits for may be done later than what is then looked at.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -264,7 +267,8 @@ impl Session {
         // While work goes on, a person sees it often enough; the end of it is always told.
         self.untold = None;
         if failure.is_none() && self.is_passing(&next) {
-            let told = self.reported.and_then(|at| REPORT_EVERY.checked_sub(at.elapsed()));
+            let every = if self.hub.measures.anybody_waits() { REPORT_SELDOM } else { REPORT_EVERY };
+            let told = self.reported.and_then(|at| every.checked_sub(at.elapsed()));
             if let Some(left) = told.filter(|left| !left.is_zero()) {
                 self.untold = Some(left);
                 return (next, failure);

@@ -188,6 +188,11 @@ impl Measures {
         Counted(gauge)
     }
 
+    /// Whether there is a change that has no turn yet.
+    pub(crate) fn anybody_waits(&self) -> bool {
+        self.changes.get(&ChangeLabel { state: WAITING }).is_some_and(|gauge| gauge.get() > 0)
+    }
+
     fn text(&self) -> String {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((clusters, instances)) = self.index.get() {
@@ -292,7 +297,9 @@ mod tests {
         };
         let counted = (measures.change(RUNNING), measures.change(RUNNING), measures.change(WAITING));
         assert_eq!((line(RUNNING), line(WAITING)), ("2".to_owned(), "1".to_owned()));
+        assert!(measures.anybody_waits());
         drop(counted);
+        assert!(!measures.anybody_waits());
         assert_eq!((line(RUNNING), line(WAITING)), ("0".to_owned(), "0".to_owned()));
     }
 
