@@ -23,6 +23,7 @@ pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, ob
     }
     match recorded.revisions.last() {
         Some(last) if is_for(last, artifact) => towards(wanted, artifact, last, recorded, observed),
+        Some(last) if is_unbegun(last, recorded, observed) => Next::Do(vec![Effect::RemoveRevision(last.number)]),
         last => Next::Do(vec![Effect::WriteRevision {
             number: last.map_or(1, |last| last.number + 1),
             action: action(last, artifact),
@@ -63,6 +64,20 @@ fn is_gone(last: &Revision, observed: &Observed) -> bool {
 /// A rollback to what is there anyway is not a new revision; anything else with another content is.
 fn is_for(last: &Revision, artifact: &Artifact) -> bool {
     last.artifact == artifact.digest
+}
+
+/// Whether the target knows nothing of a revision: then another one takes its place, and an install is still an install.
+fn is_unbegun(last: &Revision, recorded: &Recorded, observed: &Observed) -> bool {
+    if last.outcome.is_some() || observed.records.contains_key(&last.number) {
+        return false;
+    }
+    let earlier = recorded.revisions.iter().filter(|revision| revision.number < last.number);
+    let earlier: BTreeSet<&ObjectId> =
+        earlier.flat_map(|revision| revision.inventory.iter().chain(&revision.hooks)).collect();
+    let untouched = |id: &ObjectId| {
+        earlier.contains(id) || observed.objects.get(id).is_none_or(|seen| matches!(seen.state, State::Foreign(_)))
+    };
+    last.inventory.iter().chain(&last.hooks).all(untouched)
 }
 
 fn action(last: Option<&Revision>, artifact: &Artifact) -> Action {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fitout_plan::{Owner, Prepared};
 use fitout_release::{ApplyMethod, Chart, Hook, HookEvent, HookPhase, HookRun, Metadata, Release, SharedChart, Status};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use time::OffsetDateTime;
 
 use crate::{RecordStatus, Run, RunPhase};
@@ -65,9 +65,6 @@ pub fn release(
     release
 }
 
-/// Where a record says for which event a hook has run: Helm only says how it went.
-const EVENT: &str = "event";
-
 /// Says in a record how a hook goes.
 pub fn set_run(release: &mut Release, hook: usize, run: &Run, now: OffsetDateTime) {
     let Some(hook) = release.hooks.get_mut(hook) else { return };
@@ -78,15 +75,14 @@ pub fn set_run(release: &mut Release, hook: usize, run: &Run, now: OffsetDateTim
         RunPhase::Failed => (HookPhase::Failed, Some(now)),
     };
     hook.last_run = HookRun { started_at, completed_at, phase };
-    hook.rest.insert(EVENT.to_owned(), run.event.as_str().into());
+    hook.set_ran_for(&run.event);
 }
 
 /// Says in a record that no test has run.
 pub fn forget_tests(release: &mut Release) {
     for hook in &mut release.hooks {
-        if hook.rest.get(EVENT).and_then(Value::as_str) == Some(HookEvent::Test.as_str()) {
-            hook.rest.remove(EVENT);
-            hook.last_run = HookRun::default();
+        if hook.ran_for() == Some(HookEvent::Test.as_str()) {
+            hook.forget_run();
         }
     }
 }
@@ -94,7 +90,7 @@ pub fn forget_tests(release: &mut Release) {
 /// How the hooks of a record went, as far as we ran them.
 pub fn runs(release: &Release) -> BTreeMap<usize, Run> {
     let run = |hook: &Hook| {
-        let event = hook.rest.get(EVENT)?.as_str()?.to_owned().into();
+        let event = hook.ran_for()?.to_owned().into();
         let phase = match hook.last_run.phase {
             HookPhase::Succeeded => RunPhase::Succeeded,
             HookPhase::Failed => RunPhase::Failed,

@@ -392,6 +392,32 @@ fn whichever_effect_fails_however_the_end_is_the_same() {
     assert!(tried > 100, "{tried}");
 }
 
+#[test]
+fn what_was_never_begun_gives_way_to_what_is_wanted_instead() {
+    let mut undisturbed = World::default();
+    undisturbed.run(&wanted(Some(second())), None);
+    let mut world = World::default();
+    // The instance is held, the revision is written.
+    world.stop(&wanted(Some(first())), 2);
+    assert_eq!(world.done.last(), Some(&Effect::WriteRevision { number: 1, action: Action::Install }));
+    world.run(&wanted(Some(second())), None);
+    assert_eq!(world.end(), undisturbed.end(), "as if the first had never been wanted");
+    assert!(world.done.contains(&Effect::RemoveRevision(1)));
+
+    // Once the target knows of it, what comes next is an upgrade, and takes away what it wrote.
+    let mut world = World::default();
+    world.stop(&wanted(Some(first())), 3);
+    world.run(&wanted(Some(second())), None);
+    assert!(world.done.contains(&Effect::WriteRevision { number: 2, action: Action::Upgrade }));
+    // Even where its record was lost since.
+    let mut world = World::default();
+    world.stop(&wanted(Some(first())), 12);
+    world.observed.records.clear();
+    world.run(&wanted(Some(second())), None);
+    assert!(world.done.contains(&Effect::WriteRevision { number: 2, action: Action::Upgrade }));
+    assert!(!world.observed.objects.keys().any(|id| id.name == "old"));
+}
+
 /// The hooks and writes of objects, in order, in a word each.
 fn story(done: &[Effect]) -> Vec<String> {
     let told = done.iter().filter_map(|effect| match effect {

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use faults::Faults;
-use faults::world::INSTANCES;
-use fitout_testkit::{Client, sample};
+use faults::world::{INSTANCES, LIMIT};
+use fitout_testkit::{Client, Fate, sample, until};
 use serde_json::{Value, json};
 
 const BEFORE: &str = "pre-install,pre-upgrade,pre-rollback,pre-delete";
@@ -153,4 +153,89 @@ fn a_hub_that_is_killed_after_every_write_runs_no_hook_twice() -> Result<()> {
     eprintln!("  crash: {} hubs were killed, each after a write of {}", written.len(), killed.join(", "));
     assert!(written.len() >= 20 * killed.len(), "{written:#?}");
     Ok(())
+}
+
+const CONTENT: &str = "/api/v1/namespaces/fitout-system/secrets";
+const REVISIONS: &str = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensionrevisions";
+
+/// A chart that makes a word by chance, and tells it to a hook that only an install has.
+fn write_chance(catalog: &Path) -> Result<()> {
+    let folder = catalog.join("chance/1.0.0");
+    fs::create_dir_all(folder.join("chart/templates"))?;
+    let files = [
+        (
+            "definition.yaml",
+            "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: chance-1 }\n\
+             spec: { extension: chance, version: 1.0.0, helm: { chart: chart } }\n",
+        ),
+        ("chart/Chart.yaml", "apiVersion: v2\nname: chance\nversion: 1.0.0\n"),
+        (
+            "chart/templates/word.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: word }\ndata: { word: {{ randAlphaNum 12 | quote }} }\n",
+        ),
+        (
+            "chart/templates/first.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: first, annotations: { \"helm.sh/hook\": pre-install } }\n\
+             data: { install: {{ .Release.IsInstall | quote }}, revision: {{ .Release.Revision | quote }} }\n",
+        ),
+    ];
+    for (path, text) in files {
+        fs::write(folder.join(path), text)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_chance_made_is_made_once_wherever_the_hub_ends() -> Result<()> {
+    let faults = Faults::start(1)?;
+    write_chance(&faults.hub.bed().dir().join("catalog"))?;
+    let (hub, target) = (faults.hub.client(), faults.targets[0].client());
+    let word =
+        || Ok::<_, anyhow::Error>(target.get("/api/v1/namespaces/thing/configmaps/word")?["data"]["word"].clone());
+    faults.want("thing", 0, &json!({ "extension": { "name": "chance", "catalog": "local" } }))?;
+
+    // It ends with nothing but the revision on record: what it had made is lost, and nobody has seen it.
+    faults.hub_proxy.decide(|asked| {
+        if asked.path.contains("/extensionrevisions") && asked.writes() { Fate::KeepBack } else { Fate::Pass }
+    });
+    let first = faults.run_hub("hub")?;
+    ensure!(faults.kept_back(LIMIT).is_some(), "it was to write a revision");
+    first.kill();
+    let lost = hub.get(&format!("{REVISIONS}/thing.1"))?["spec"]["artifactDigest"].clone();
+
+    // The next installs it, and ends before it has kept what it made.
+    faults
+        .hub_proxy
+        .decide(|asked| if asked.path.contains(CONTENT) && asked.writes() { Fate::Refuse } else { Fate::Pass });
+    let second = faults.run_hub("hub")?;
+    faults.until_ready("thing", 1, LIMIT)?;
+    second.kill();
+    let told = target.get("/api/v1/namespaces/thing/configmaps/first")?["data"].clone();
+    assert_eq!(told, json!({ "install": "true", "revision": "1" }), "it is still an install");
+    let installed = hub.get(&format!("{REVISIONS}/thing.1"))?["spec"]["artifactDigest"].clone();
+    assert_ne!(installed, lost, "what was lost was made again");
+    assert_eq!(kept(hub)?, Vec::<String>::new(), "nothing is kept");
+    let made = word()?;
+
+    // The third finds it in the release's record, and keeps it.
+    faults.let_pass();
+    let log = faults.targets[0].audit().from_now()?;
+    let third = faults.run_hub("hub")?;
+    until("what was made is kept", LIMIT, || {
+        let digest = installed.as_str().unwrap().trim_start_matches("sha256:").chars().take(40).collect::<String>();
+        let kept = kept(hub)?;
+        ensure!(kept == [digest], "{kept:?}");
+        Ok(())
+    })?;
+    assert_eq!((word()?, log.calls()?.writes().summary()), (made.clone(), vec![]), "nothing is made again");
+    third.kill();
+    assert_eq!(hub.get(REVISIONS)?["items"].as_array().unwrap().len(), 1);
+    Ok(())
+}
+
+/// Which content the hub keeps.
+fn kept(hub: &Client) -> Result<Vec<String>> {
+    let all = hub.get(&format!("{CONTENT}?labelSelector=fitout.dev/content"))?;
+    let label = |one: &Value| one["metadata"]["labels"]["fitout.dev/content"].as_str().unwrap_or_default().to_owned();
+    Ok(all["items"].as_array().unwrap().iter().map(label).collect())
 }

@@ -41,6 +41,25 @@ pub enum Error {
     Hub(#[from] kube::Error),
 }
 
+/// Content that is to be kept, as it will be: what waits for that takes little room.
+#[derive(Debug)]
+pub struct Packed {
+    digest: Digest,
+    packed: Vec<u8>,
+}
+
+impl Packed {
+    /// Packs content.
+    pub fn new(content: &[u8]) -> Self {
+        Self { digest: Digest::of(content), packed: pack(content) }
+    }
+
+    /// Of the content.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+}
+
 /// The store.
 #[derive(Clone)]
 pub struct Content {
@@ -55,18 +74,23 @@ impl Content {
 
     /// Keeps content, and says under which digest. Keeping it again is no harm.
     pub async fn put(&self, content: &[u8]) -> Result<Digest, Error> {
-        let digest = Digest::of(content);
-        let packed = pack(content);
+        let packed = Packed::new(content);
+        self.put_packed(&packed).await?;
+        Ok(packed.digest)
+    }
+
+    /// The same, of what was packed before.
+    pub async fn put_packed(&self, Packed { digest, packed }: &Packed) -> Result<(), Error> {
         if packed.len() > LIMIT {
             return Err(Error::TooLarge(packed.len()));
         }
         let parts: Vec<&[u8]> = packed.chunks(PART).collect();
         for (index, part) in parts.iter().enumerate() {
-            let name = part_name(&digest, index);
+            let name = part_name(digest, index);
             let secret = Secret {
                 metadata: ObjectMeta {
                     name: Some(name.clone()),
-                    labels: Some([(LABEL.to_owned(), label(&digest))].into()),
+                    labels: Some([(LABEL.to_owned(), label(digest))].into()),
                     annotations: Some([("fitout.dev/parts".to_owned(), parts.len().to_string())].into()),
                     ..ObjectMeta::default()
                 },
@@ -81,7 +105,7 @@ impl Content {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(digest)
+        Ok(())
     }
 
     /// The content with this digest.

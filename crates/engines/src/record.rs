@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fitout_chart::{Chart, File};
 use fitout_model::{Definition, Engine, Problem};
-use fitout_release::{Chart as Recorded, Hook, HookRun, Metadata, Release, SharedChart};
+use fitout_release::{Chart as Recorded, Metadata, Release, SharedChart};
 use serde_json::{Map, Value, json};
 
 use crate::{Files, Made, helm};
@@ -24,7 +24,8 @@ pub fn made(release: &Release) -> Result<Made, Problem> {
         let mut object = Vec::new();
         helm::read(&hook.path, &hook.manifest, &mut object)?;
         // How it went is of the run that it was.
-        let hook = Hook { last_run: HookRun::default(), ..hook.clone() };
+        let mut hook = hook.clone();
+        hook.forget_run();
         hooks.extend(object.pop().map(|object| (hook, object)));
     }
     let (notes, manifest) = (release.info.notes.clone(), Some(release.manifest.clone()));

@@ -1,8 +1,9 @@
-//! What is written for those who look later: events, and on each revision what came of it.
+//! What is written for those who look later: events, what a revision has installed, and on each revision what came of it.
 //!
 //! Nobody waits for it, so it comes after what somebody waits for: when nothing has changed for a moment, and at the latest
-//! half a minute later. What came of a revision follows from the instance's status, so nothing is lost with a hub that ends
-//! before; an event that was not told by then is.
+//! half a minute later. What came of a revision follows from the instance's status, and what it has installed is in the
+//! release's record on the cluster too, so nothing is lost with a hub that ends before; an event that was not told by then
+//! is.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,11 +11,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use fitout_api::{ExtensionInstance, ExtensionRevision, Outcome};
+use fitout_content::Packed;
+use fitout_model::Digest;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::{Patch, PatchParams};
 use kube::runtime::events::{Event, Recorder, Reporter};
 use kube::{Api, ResourceExt};
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::Hub;
@@ -28,14 +32,19 @@ const AT_THE_LATEST: Duration = Duration::from_secs(30);
 /// As many events as can wait. One more is dropped: the status says the same.
 const EVENTS: usize = 4096;
 
-/// Where events wait.
+/// What waits to be written.
 #[derive(Default)]
-pub(crate) struct Chronicle(Mutex<Vec<(Event, ObjectReference)>>);
+pub(crate) struct Chronicle {
+    events: Mutex<Vec<(Event, ObjectReference)>>,
+    contents: Mutex<BTreeMap<Digest, Packed>>,
+    /// Rings when there is content to keep.
+    bell: Notify,
+}
 
 impl Chronicle {
     /// Has an event written, sooner or later.
     pub(crate) fn tell(&self, event: Event, of: ObjectReference) {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < EVENTS {
             waiting.push((event, of));
         } else {
@@ -43,9 +52,11 @@ impl Chronicle {
         }
     }
 
-    /// All that wait, the oldest first.
-    fn take(&self) -> Vec<(Event, ObjectReference)> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Has what a revision has installed kept on the hub, sooner or later: until then the release's record has it.
+    pub(crate) fn keep(&self, content: Packed) {
+        let mut waiting = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.insert(content.digest().clone(), content);
+        self.bell.notify_one();
     }
 }
 
@@ -54,10 +65,14 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     changes.mark_changed();
     loop {
         // An event is told of with the status that it is about.
-        changes.changed().await?;
+        tokio::select! {
+            ended = changes.changed() => ended?,
+            () = hub.chronicle.bell.notified() => {}
+        }
         let latest = Instant::now() + AT_THE_LATEST;
         while Instant::now() < latest && timeout(CALM, changes.changed()).await.is_ok() {}
-        for (event, of) in hub.chronicle.take() {
+        contents(&hub).await;
+        for (event, of) in taken(&hub.chronicle.events) {
             // A recorder that remembers would count an event as the repetition of one with another sentence.
             let recorder = Recorder::new(hub.client.clone(), Reporter::from("fitout-hub"));
             if let Err(error) = recorder.publish(&event, &of).await {
@@ -65,6 +80,25 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             }
         }
         results(&hub).await;
+    }
+}
+
+/// All that wait, which then wait no more.
+fn taken<T: Default>(waiting: &Mutex<T>) -> T {
+    std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Keeps on the hub what revisions have installed.
+async fn contents(hub: &Hub) {
+    for (digest, content) in taken(&hub.chronicle.contents) {
+        // Its revision may have gone meanwhile.
+        if !hub.index.is_kept(&digest) {
+            hub.sweep.notify_one();
+        }
+        if let Err(error) = hub.content.put_packed(&content).await {
+            tracing::warn!(%digest, %error, "content");
+            hub.chronicle.keep(content);
+        }
     }
 }
 

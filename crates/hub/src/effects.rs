@@ -8,6 +8,7 @@ use fitout_api::{
 };
 use fitout_change::record::{self, Earlier};
 use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPhase, failed_hook};
+use fitout_content::Packed;
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Ignored, PlannedHook, Prepared, Unprepared, adopted};
 use fitout_release::{HookEvent, Release, Stamp, fitting_secret};
@@ -230,7 +231,13 @@ impl Session {
         inputs: Option<&Digest>,
     ) -> Result<()> {
         if !self.hub.index.is_kept(&prepared.artifact.digest) {
-            self.hub.content.put(prepared.content.text().as_bytes()).await?;
+            let text = prepared.content.text();
+            let content = computing::of(text.len(), || Packed::new(text.as_bytes()));
+            if prepared.fits_a_record() {
+                self.hub.chronicle.keep(content);
+            } else {
+                self.hub.content.put_packed(&content).await?;
+            }
         }
         let archive = prepared.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
         if let Some(archive) = archive.filter(|archive| !self.hub.index.is_kept(&archive.digest)) {

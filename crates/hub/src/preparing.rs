@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
 use fitout_change::{Action, Outcome, RecordStatus, Revision};
+use fitout_content::{Error as ContentError, Packed};
 use fitout_model::{Digest, ObjectId, Packages};
 use fitout_plan::{
     Chosen, Harm, Lookup, Mask, Prepared, Rendering, Request, Unprepared, World, adopted, dangers, kept, resolve,
@@ -121,10 +122,16 @@ impl Session {
             installed: self.installed().map(String::as_str),
             values,
             owner: owner(instance),
-            revision: self.recorded.revisions.last().map_or(1, |last| last.number + 1),
+            revision: self.next_number(),
             kubernetes: &facts.version,
             apis: &facts.apis,
         }
+    }
+
+    /// The number of the revision that would be made: one that was never begun gives way to it.
+    fn next_number(&self) -> u32 {
+        let begun = |last: &Revision| last.outcome.is_some() || self.records.contains_key(&last.number);
+        self.recorded.revisions.last().map_or(1, |last| last.number + u32::from(begun(last)))
     }
 
     fn prepare_again(&self, due: Option<Instant>) {
@@ -171,7 +178,7 @@ impl Session {
         let last = self.recorded.revisions.last();
         if let Some(last) =
             last.filter(|last| self.inputs.get(&last.number).map(String::as_str) == Some(inputs.as_str()))
-            && let Ok(kept) = self.kept(&last.artifact).await
+            && let Some(kept) = self.kept(instance, &last.artifact).await?
         {
             return chosen.again(&kept, request);
         }
@@ -280,7 +287,8 @@ impl Session {
         let revision = revision
             .or(self.recorded.revisions.last())
             .ok_or_else(|| Unprepared::Wrong("there is no revision yet".to_owned()))?;
-        let mut prepared = kept(&self.kept(&revision.artifact).await?, Some(number))?;
+        let lost = || Unprepared::Wrong(ContentError::Missing(revision.artifact.clone()).to_string());
+        let mut prepared = kept(&self.kept(instance, &revision.artifact).await?.ok_or_else(lost)?, Some(number))?;
         prepared.version = self.versions.get(&revision.number).cloned().unwrap_or_default();
         prepared.inputs = self.inputs.get(&revision.number).cloned().map(Digest::from);
         prepared.why = format!("revision {number} was asked for");
@@ -298,18 +306,41 @@ impl Session {
         Ok(prepared)
     }
 
-    /// The content of an artifact: what was prepared last need not be read.
-    async fn kept(&self, artifact: &Digest) -> Result<String, Unprepared> {
+    /// The content of an artifact, if it is not lost: what was prepared last need not be read.
+    async fn kept(&self, instance: &ExtensionInstance, artifact: &Digest) -> Result<Option<String>, Unprepared> {
         let last = self.prepared.as_ref().and_then(|(_, prepared)| prepared.as_ref().ok());
         let last =
             last.filter(|prepared| prepared.artifact.digest == *artifact).map(|prepared| prepared.content.text());
         // An older hub may have written the same in another way.
         if let Some(text) = last.filter(|text| Digest::of(text) == *artifact) {
-            return Ok(text);
+            return Ok(Some(text));
         }
-        let wrong = |message: String| Unprepared::Wrong(message);
-        let content = self.hub.content.get(artifact).await.map_err(|error| wrong(error.to_string()))?;
-        String::from_utf8(content).map_err(|error| wrong(error.to_string()))
+        match self.hub.content.get(artifact).await {
+            Ok(content) => Ok(String::from_utf8(content).ok()),
+            Err(error @ ContentError::Hub(_)) => Err(Unprepared::Waiting(error.to_string())),
+            Err(_) => self.kept_by_record(instance, artifact).await,
+        }
+    }
+
+    /// The same, where the hub ended before it kept it: the record of a revision holds what the revision installs. It is on
+    /// the cluster, where others may write, so it counts for nothing unless it is the very same.
+    async fn kept_by_record(
+        &self,
+        instance: &ExtensionInstance,
+        artifact: &Digest,
+    ) -> Result<Option<String>, Unprepared> {
+        let records = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await;
+        let mut records = records.map_err(|refusal| Unprepared::Waiting(refusal.to_string()))?;
+        let of = self.recorded.revisions.iter().rev().filter(|revision| revision.artifact == *artifact);
+        let apis = &self.target.facts().apis;
+        let made = of
+            .filter_map(|revision| records.remove(&revision.number))
+            .filter_map(|record| adopted(&record.release, owner(instance), apis).ok());
+        let text = made.into_iter().find(|made| made.artifact.digest == *artifact).map(|made| made.content.text());
+        if let Some(text) = &text {
+            self.hub.chronicle.keep(Packed::new(text.as_bytes()));
+        }
+        Ok(text)
     }
 }
 

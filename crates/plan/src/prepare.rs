@@ -269,7 +269,22 @@ fn placed(made: Made, owner: Owner, apis: &Apis) -> Result<Content, Problem> {
     Ok(Content { objects, crds, hooks, notes: made.notes, manifest: made.manifest })
 }
 
+/// As much as is certain to fit into a record, which is packed but encoded twice.
+const RECORDED: usize = 512 << 10;
+
 impl Prepared {
+    /// Whether a release's record holds all of it, so that [`adopted`] makes the very same of it again.
+    pub fn fits_a_record(&self) -> bool {
+        let Content { crds, hooks, notes, manifest, .. } = &self.content;
+        let hooks: usize = hooks.iter().map(|kept| kept.hook.manifest.len()).sum();
+        match (&self.chosen, manifest) {
+            (Some(chosen), Some(manifest)) if crds.is_empty() => {
+                chosen.size() + manifest.len() + hooks + notes.len() <= RECORDED
+            }
+            _ => false,
+        }
+    }
+
     /// What is applied as this object.
     pub fn object(&self, id: &ObjectId) -> Option<&Value> {
         let crd = || self.content.crds.iter().find(|crd| ObjectId::of(crd).as_ref() == Some(id));

@@ -115,6 +115,27 @@ pub struct Hook {
     pub rest: Map<String, Value>,
 }
 
+/// Where a record says for which event a hook has run: Helm only says how it went.
+const EVENT: &str = "event";
+
+impl Hook {
+    /// The event that it has run for, as far as that is on record.
+    pub fn ran_for(&self) -> Option<&str> {
+        self.rest.get(EVENT)?.as_str()
+    }
+
+    /// Puts on record for which event it runs.
+    pub fn set_ran_for(&mut self, event: &HookEvent) {
+        self.rest.insert(EVENT.to_owned(), event.as_str().into());
+    }
+
+    /// Forgets that it has run.
+    pub fn forget_run(&mut self) {
+        self.rest.remove(EVENT);
+        self.last_run = HookRun::default();
+    }
+}
+
 /// One run of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HookRun {
