@@ -125,6 +125,13 @@ impl Cluster {
         self.bed.dir().join("admin.kubeconfig")
     }
 
+    /// What would be in it for who shows this token.
+    pub fn kubeconfig_with(&self, token: &str) -> Result<String> {
+        let mut config: Value = serde_json::from_str(&fs::read_to_string(self.kubeconfig())?)?;
+        config["users"][0]["user"] = json!({ "token": token });
+        Ok(serde_json::to_string_pretty(&config)?)
+    }
+
     /// A kubeconfig file for a user, who has no rights but those that are granted to this name or group.
     pub fn kubeconfig_for(&self, user: &str, group: Option<&str>) -> Result<PathBuf> {
         let name = format!("user-{}", user.replace(['/', ':'], "-"));

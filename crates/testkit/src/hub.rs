@@ -77,10 +77,8 @@ pub fn install_hub(cluster: &Cluster) -> Result<String> {
 
 /// A kubeconfig for the hub's service account.
 fn write_kubeconfig(cluster: &Cluster, token: &str) -> Result<PathBuf> {
-    let mut config: Value = serde_json::from_str(&fs::read_to_string(cluster.kubeconfig())?)?;
-    config["users"][0]["user"] = json!({ "token": token });
     let path = cluster.bed().dir().join("hub.kubeconfig");
-    fs::write(&path, serde_json::to_string_pretty(&config)?)?;
+    fs::write(&path, cluster.kubeconfig_with(token)?)?;
     Ok(path)
 }
 

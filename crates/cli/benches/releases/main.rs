@@ -17,6 +17,7 @@ mod shelf;
 mod unchanged;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
@@ -175,7 +176,11 @@ impl Stage {
 }
 
 /// An API server that nobody has used before, as it comes: it keeps no record of what it is asked. All need the
-/// controllers: who waits for a Deployment waits for them.
+/// controllers: who waits for a Deployment waits for them. Everybody shows a token, as whoever runs in a cluster does: a
+/// certificate is checked anew at every request.
 fn fresh() -> Result<Cluster> {
-    Cluster::start(Spec { audit: false, ..Spec::default() })
+    let cluster = Cluster::start(Spec { audit: false, ..Spec::default() })?;
+    let shown = cluster.kubeconfig_with(&cluster.admin_token()?)?;
+    fs::write(cluster.kubeconfig(), shown)?;
+    Ok(cluster)
 }
