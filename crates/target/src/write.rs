@@ -299,9 +299,12 @@ impl Target {
 }
 
 /// By force: what a person changed by hand is put back, and says so in the drift it was found by.
-/// A field that the cluster does not know is refused, as Helm has it: nobody would see that it has no effect.
+///
+/// A field that the cluster does not know is refused, as Helm has it: nobody would see that it has no effect. That is so
+/// whenever something is applied; to ask for it has the text read a second time, for fields that stand there twice, of which
+/// ours has none.
 fn applying() -> PatchParams {
-    PatchParams { field_validation: Some(ValidationDirective::Strict), ..PatchParams::apply(MANAGER).force() }
+    PatchParams { field_validation: Some(ValidationDirective::Ignore), ..PatchParams::apply(MANAGER).force() }
 }
 
 /// Work that ends when nobody keeps this any more.

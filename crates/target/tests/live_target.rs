@@ -131,6 +131,36 @@ async fn a_refusal_names_the_object_and_the_remedy() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_field_that_the_cluster_does_not_know_is_refused() -> Result<()> {
+    let namespace = CLUSTER.namespace("unknown")?;
+    let weight = json!({ "weight": { "type": "integer" } });
+    let known = json!({ "type": "object", "properties": { "spec": { "type": "object", "properties": weight } } });
+    let definition = json!({
+        "metadata": { "name": "things.unknown.example" },
+        "spec": {
+            "group": "unknown.example", "scope": "Namespaced", "names": { "kind": "Thing", "plural": "things" },
+            "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": known } }],
+        },
+    });
+    CLUSTER.client().create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition)?;
+    CLUSTER.kubectl().run(&["wait", "--for=condition=Established", "crd", "things.unknown.example"])?;
+    let target = target().await?;
+    let containers = json!([{ "name": "a", "image": "a", "imagee": "a" }]);
+    for (api_version, kind, spec, field) in [
+        ("v1", "Service", json!({ "ports": [{ "port": 80, "prot": "TCP" }] }), ".prot"),
+        ("v1", "Pod", json!({ "containers": containers }), ".imagee"),
+        ("unknown.example/v1", "Thing", json!({ "size": 1 }), ".spec.size"),
+    ] {
+        let metadata = json!({ "name": "a", "namespace": namespace });
+        let object = json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec });
+        let refused = target.apply(&ObjectId::of(&object).unwrap(), &object, &Ignored::default()).await;
+        let said = refused.expect_err(kind).to_string();
+        assert!(said.contains(&format!("{field}: field not declared in schema")), "{said}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_way_of_not_connecting_has_its_reason() -> Result<()> {
     let kubeconfig = std::fs::read_to_string(CLUSTER.kubeconfig())?;
     let server = CLUSTER.client().server().to_owned();

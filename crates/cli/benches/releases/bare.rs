@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use futures::future::try_join_all;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Client;
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams, ValidationDirective};
 use kube::core::{GroupVersionKind, Request, Resource, TypeMeta};
 use serde_json::{Value, json};
 
@@ -64,7 +64,10 @@ async fn apply(client: &Client, namespace: &str, object: &Value) -> Result<()> {
     let kind = ApiResource::from_gvk(&GroupVersionKind::try_from(&types)?);
     let name = object["metadata"]["name"].as_str().context("an object has a name")?;
     let path = DynamicObject::url_path(&kind, Some(namespace));
-    let request = Request::new(path).patch(name, &PatchParams::apply("helm").force(), &Patch::Apply(object))?;
+    // As the hub has it: then the API server reads it once.
+    let params =
+        PatchParams { field_validation: Some(ValidationDirective::Ignore), ..PatchParams::apply("helm").force() };
+    let request = Request::new(path).patch(name, &params, &Patch::Apply(object))?;
     client.request_text(request).await.with_context(|| format!("apply {} {name}", kind.kind))?;
     Ok(())
 }
