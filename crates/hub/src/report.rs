@@ -8,7 +8,7 @@ use json_patch::{AddOperation, PatchOperation};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use kube::Api;
-use kube::api::{Patch, PatchParams};
+use kube::api::{Patch, PatchParams, ValidationDirective};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -31,7 +31,9 @@ where
     // Not a merge: that would keep what is no longer said.
     let replace = AddOperation { path: PointerBuf::from_tokens(["status"]), value };
     let patch = Patch::<()>::Json(json_patch::Patch(vec![PatchOperation::Add(replace)]));
-    api.patch_status(name, &PatchParams::default(), &patch).await.map(drop)
+    // It has the fields that its type has: nobody need look for others.
+    let params = PatchParams { field_validation: Some(ValidationDirective::Ignore), ..PatchParams::default() };
+    api.patch_status(name, &params, &patch).await.map(drop)
 }
 
 /// Makes an object what it should be. What is so already is not written: a hub that starts again writes nothing.
