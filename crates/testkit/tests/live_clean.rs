@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{OnceLock, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, anyhow, bail};
 use fitout_testkit::{Cluster, Programs, Spec, pods_cannot_run, skip, sweep, traces, until};
@@ -179,6 +179,27 @@ fn a_number_that_is_taken_again_is_left_alone_by_those_who_still_clean_up() -> R
         assert_eq!(fs::read_dir(&beds)?.count(), 0);
     }
     Ok(fs::remove_dir(&beds)?)
+}
+
+/// A tool that nobody has on record, such as Helm, may go on for a moment after its bed has gone, and write there.
+#[test]
+fn what_was_written_after_a_bed_had_gone_goes_too() -> Result<()> {
+    let programs = Programs::get()?;
+    let beds = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("late-{}", std::process::id()));
+    let [late, kept, fresh] = ["1", "2", "3"].map(|number| beds.join(number));
+    for bed in [&late, &kept, &fresh] {
+        fs::create_dir_all(bed.join("home"))?;
+    }
+    fs::write(kept.join("processes"), "1 0 etcd")?;
+    let long_ago = SystemTime::now() - Duration::from_mins(2);
+    for bed in [&late, &kept] {
+        fs::File::open(bed)?.set_modified(long_ago)?;
+    }
+    assert!(Command::new(programs.tool("keeper")).arg("sweep").arg(&beds).status()?.success());
+    let there = [&late, &kept, &fresh].map(|bed| bed.exists());
+    fs::remove_dir_all(&beds)?;
+    assert_eq!(there, [false, true, true], "late, kept, fresh");
+    Ok(())
 }
 
 #[test]

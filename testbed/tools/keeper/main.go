@@ -103,14 +103,17 @@ func sweep(beds string) error {
 	return errors.Join(failures...)
 }
 
-// abandoned tells a bed whose owner is gone, and one whose maker was gone before
-// it could even write its name into it: it would have taken less than a moment.
+// abandoned tells a bed whose owner is gone; one whose maker was gone before it
+// could even write its name into it, which would have taken less than a moment;
+// and what a tool wrote that went on after its bed had gone: whatever stays
+// without an owner has processes.
 func abandoned(bed string) bool {
 	if owner := parse(read(bed, "owner")); owner.pid != 0 {
 		return !owner.alive()
 	}
+	nobodys := strings.HasPrefix(filepath.Base(bed), ".") || read(bed, "processes") == ""
 	info, err := os.Stat(bed)
-	return err == nil && strings.HasPrefix(filepath.Base(bed), ".") && time.Since(info.ModTime()) > time.Minute
+	return err == nil && nobodys && time.Since(info.ModTime()) > time.Minute
 }
 
 // end ends what belongs to a bed, if it is to be ended, and removes it. Others
