@@ -1,7 +1,7 @@
 //! Whether a server answers, as the calls to it show.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, watch};
 
@@ -23,6 +23,18 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 /// How long it has for the answer to a question that costs it nothing.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long one that is back may refuse to say whether it is ready: until it has read who may what, it refuses everybody.
+/// One that goes on refusing will not say.
+const STARTING: Duration = Duration::from_secs(10);
+
+/// What a server says to the question whether it is there.
+enum Answer {
+    Ready,
+    /// It will not say.
+    Forbidden,
+    Lost(Disconnected),
+}
 
 impl Contact {
     pub(crate) fn new(server: &str) -> Self {
@@ -69,17 +81,16 @@ impl Contact {
     }
 
     /// Asks the server whether it is ready: one that has only just started refuses what it will soon allow.
-    async fn ask(&self, client: &kube::Client) -> Option<Disconnected> {
+    async fn ask(&self, client: &kube::Client) -> Answer {
+        let Ok(request) = http::Request::get(PROBE).body(vec![]) else { return Answer::Ready };
         let server = self.server.to_string();
-        let request = http::Request::get(PROBE).body(vec![]).ok()?;
         match tokio::time::timeout(PATIENCE, client.request_text(request)).await {
-            Ok(Err(kube::Error::Api(status))) if status.code >= 500 => {
-                Some(Disconnected::Other { server, message: "it is not ready yet".to_owned() })
-            }
+            Ok(Err(kube::Error::Api(status))) if status.code >= 500 => Answer::Lost(unready(server)),
+            Ok(Err(kube::Error::Api(status))) if [401, 403].contains(&status.code) => Answer::Forbidden,
             // It answers, even where it does not answer this.
-            Ok(Ok(_) | Err(kube::Error::Api(_))) => None,
-            Ok(Err(error)) => Some(Disconnected::of(&server, &error)),
-            Err(_) => Some(Disconnected::TimedOut { server }),
+            Ok(Ok(_) | Err(kube::Error::Api(_))) => Answer::Ready,
+            Ok(Err(error)) => Answer::Lost(Disconnected::of(&server, &error)),
+            Err(_) => Answer::Lost(Disconnected::TimedOut { server }),
         }
     }
 
@@ -87,11 +98,30 @@ impl Contact {
     pub async fn watch_over(self, client: kube::Client) {
         loop {
             self.doubt.notified().await;
-            while let Some(reason) = self.ask(&client).await {
+            let mut forbids: Option<Instant> = None;
+            loop {
+                let reason = match self.ask(&client).await {
+                    Answer::Ready => break,
+                    Answer::Forbidden => {
+                        let since = forbids.get_or_insert_with(Instant::now);
+                        if self.lost.borrow().is_none() || since.elapsed() >= STARTING {
+                            break;
+                        }
+                        unready(self.server.to_string())
+                    }
+                    Answer::Lost(reason) => {
+                        forbids = None;
+                        reason
+                    }
+                };
                 self.lost.send_if_modified(|lost| lost.replace(reason).is_none());
                 tokio::time::sleep(AGAIN).await;
             }
             self.lost.send_if_modified(|lost| lost.take().is_some());
         }
     }
+}
+
+fn unready(server: String) -> Disconnected {
+    Disconnected::Other { server, message: "it is not ready yet".to_owned() }
 }

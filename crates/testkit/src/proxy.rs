@@ -31,6 +31,8 @@ pub enum Fate {
     Pass,
     /// It never reaches the cluster: the answer is that there is no service.
     Refuse,
+    /// It never reaches the cluster: the answer is that it is not allowed.
+    Forbid,
     /// It is carried out, and the answer is never given; where it is not carried out, the answer says so.
     KeepBack,
     /// It is carried out, and the answer says that something went wrong.
@@ -140,8 +142,10 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<R
     let path = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
     let asked = Asked { method: request.method().to_string(), path };
     let fate = (shared.decide.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
-    if fate == Fate::Refuse {
-        return Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "refused by the test"));
+    match fate {
+        Fate::Refuse => return Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "refused by the test")),
+        Fate::Forbid => return Ok(failed(StatusCode::FORBIDDEN, "forbidden by the test")),
+        Fate::Pass | Fate::KeepBack | Fate::Belie => {}
     }
     *request.uri_mut() = format!("{}{}", shared.server, asked.path).parse::<Uri>()?;
     // Where the cluster is not there, neither are we: an error ends the connection.
