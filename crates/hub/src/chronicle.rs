@@ -1,4 +1,5 @@
-//! What is written for those who look later: events, what a revision has installed, and on each revision what came of it.
+//! What is written for those who look later: events, revisions that are in the journal, what a revision has installed, and
+//! on each what came of it.
 //!
 //! Nobody waits for it, so it comes after what somebody waits for: when nothing has changed for a moment, and at the latest
 //! half a minute later. What came of a revision follows from the instance's status, and what it has installed is in the
@@ -37,7 +38,7 @@ const EVENTS: usize = 4096;
 pub(crate) struct Chronicle {
     events: Mutex<Vec<(Event, ObjectReference)>>,
     contents: Mutex<BTreeMap<Digest, Packed>>,
-    /// Rings when there is content to keep.
+    /// Rings when there is something to keep.
     bell: Notify,
 }
 
@@ -58,6 +59,11 @@ impl Chronicle {
         waiting.insert(content.digest().clone(), content);
         self.bell.notify_one();
     }
+
+    /// Has revisions that are in the journal made objects, sooner or later.
+    pub(crate) fn settle(&self) {
+        self.bell.notify_one();
+    }
 }
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
@@ -71,6 +77,10 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
         }
         let latest = Instant::now() + AT_THE_LATEST;
         while Instant::now() < latest && timeout(CALM, changes.changed()).await.is_ok() {}
+        if hub.journal.settle_all(&hub).await {
+            // What came of them is written when the index has heard of them.
+            hub.chronicle.settle();
+        }
         contents(&hub).await;
         for (event, of) in taken(&hub.chronicle.events) {
             // A recorder that remembers would count an event as the repetition of one with another sentence.

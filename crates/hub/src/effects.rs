@@ -3,9 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
-use fitout_api::{
-    ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER, ObjectName, Test, TestResult,
-};
+use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, ObjectName, Test, TestResult};
 use fitout_change::record::{self, Earlier};
 use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPhase, failed_hook};
 use fitout_content::Packed;
@@ -14,11 +12,12 @@ use fitout_plan::{Ignored, PlannedHook, Prepared, Unprepared, adopted};
 use fitout_release::{HookEvent, Release, Stamp, fitting_secret};
 use fitout_target::Refusal;
 use futures::future::join_all;
-use kube::api::{ObjectMeta, PostParams};
+use kube::api::PostParams;
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 use time::OffsetDateTime;
 
+use crate::journal::{self, Entry};
 use crate::leaving::{self, set_finalizers};
 use crate::session::{Adopted, Session, ensure_known, owner};
 use crate::trouble::{Outdated, Patience, Trouble};
@@ -82,6 +81,10 @@ impl Session {
             self.inputs.extend(prepared.inputs.as_ref().map(|inputs| (*number, inputs.to_string())));
         }
         match effect {
+            // What has waited for its turn has all its time from now on.
+            Effect::WriteRecord { number, status: RecordStatus::PendingInstall } => {
+                self.times.insert(*number, report::now());
+            }
             Effect::WriteRun { run, .. } if run.phase == RunPhase::Running => self.patience.begin(),
             Effect::WriteRun { run, .. } if run.phase == RunPhase::Succeeded => self.patience = Patience::default(),
             Effect::WriteRevision { .. } => self.patience = Patience::default(),
@@ -261,17 +264,14 @@ impl Session {
             inventory: prepared.artifact.inventory().iter().map(object_name).collect(),
             hooks: prepared.artifact.hooks.iter().map(|hook| object_name(&hook.id)).collect(),
         };
-        let revision = ExtensionRevision {
-            metadata: ObjectMeta {
-                name: Some(ExtensionRevision::name_of(&self.name, number)),
-                namespace: instance.namespace(),
-                // It is all that is known of what is on the cluster: it stays until that is gone.
-                finalizers: Some(vec![FINALIZER.to_owned()]),
-                ..ObjectMeta::default()
-            },
-            spec: spec.clone(),
-            status: None,
-        };
+        // Who has no turn yet only writes down what is to come.
+        if let Some(entry) = Entry::new(instance, &spec).filter(|_| self.leave.is_none()) {
+            self.hub.journal.append(&self.hub.client, entry).await?;
+            self.hub.chronicle.settle();
+            return Ok(());
+        }
+        self.settle().await?;
+        let revision = journal::object(instance.namespace(), spec.clone());
         match self.revisions().create(&PostParams::default(), &revision).await {
             Ok(_) => Ok(()),
             Err(kube::Error::Api(status)) if status.code == 409 => {
@@ -288,8 +288,14 @@ impl Session {
         }
     }
 
+    /// Has what is in the journal of this instance made an object.
+    async fn settle(&self) -> kube::Result<()> {
+        self.hub.journal.settle(&self.hub.client, &(self.namespace.clone(), self.name.clone())).await
+    }
+
     /// What it alone has named is swept up later.
     async fn remove_revision(&self, number: u32) -> Result<()> {
+        self.settle().await?;
         let name = ExtensionRevision::name_of(&self.name, number);
         if let Some(revision) = self.revisions().get_opt(&name).await? {
             leaving::remove_revision(&self.hub, &revision).await?;

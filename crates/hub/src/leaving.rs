@@ -48,7 +48,9 @@ pub(crate) async fn without_cluster(hub: &Hub, instance: &ExtensionInstance) {
 
 async fn forget_instance(hub: &Hub, instance: &ExtensionInstance) -> kube::Result<()> {
     remove_instance(hub, instance).await?;
-    for revision in hub.index.revisions_of(&instance.namespace().unwrap_or_default(), &instance.name_any()) {
+    let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
+    hub.journal.forget(&(namespace.clone(), name.clone())).await;
+    for revision in hub.index.revisions_of(&namespace, &name) {
         remove_revision(hub, &revision).await?;
     }
     found(set_finalizers(&api(hub, instance), instance, false).await)

@@ -13,6 +13,7 @@ mod computing;
 mod effects;
 mod groups;
 mod index;
+mod journal;
 mod kubeconfigs;
 mod layers;
 mod leading;
@@ -47,6 +48,7 @@ use crate::catalogs::Catalogs;
 use crate::charts::Charts;
 use crate::chronicle::Chronicle;
 use crate::index::Index;
+use crate::journal::Journal;
 use crate::leading::Leadership;
 use crate::measures::Measures;
 
@@ -95,6 +97,7 @@ pub struct Hub {
     charts: Charts,
     content: Content,
     chronicle: Chronicle,
+    journal: Journal,
     /// A revision is gone, and perhaps with it the last to name some content.
     sweep: Notify,
 }
@@ -116,6 +119,7 @@ impl Hub {
             charts: Charts::default(),
             content: Content::new(client.clone(), SYSTEM),
             chronicle: Chronicle::default(),
+            journal: Journal::default(),
             sweep: Notify::new(),
             fence,
             measures,
@@ -148,14 +152,18 @@ impl Hub {
         measures.leads(true);
         tracing::info!("the hub leads");
         let mut tasks = JoinSet::new();
-        tasks.spawn(organizations::run(Arc::clone(&hub)));
-        tasks.spawn(catalogs::run(Arc::clone(&hub)));
-        tasks.spawn(sweeping::run(Arc::clone(&hub)));
-        tasks.spawn(chronicle::run(Arc::clone(&hub)));
-        tasks.spawn(clusters::run(hub));
+        let work = async {
+            journal::recover(&hub).await;
+            tasks.spawn(organizations::run(Arc::clone(&hub)));
+            tasks.spawn(catalogs::run(Arc::clone(&hub)));
+            tasks.spawn(sweeping::run(Arc::clone(&hub)));
+            tasks.spawn(chronicle::run(Arc::clone(&hub)));
+            tasks.spawn(clusters::run(hub));
+            tasks.join_next().await
+        };
         tokio::select! {
             lost = leadership.keep(&mut lease) => lost,
-            ended = tasks.join_next() => match ended {
+            ended = work => match ended {
                 Some(ended) => ended?,
                 None => Ok(()),
             },

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use fitout_api::{ExtensionInstance, ExtensionRevision, FailurePolicy};
-use fitout_change::{Effect, Next, RecordStatus, failed_hook, running, unsettled};
-use fitout_plan::Unprepared;
+use fitout_change::{Action, Effect, Next, RecordStatus, failed_hook, running, unsettled};
+use fitout_plan::{Prepared, Unprepared};
 use fitout_target::{Contact, Target};
 use kube::{Api, ResourceExt};
 use tokio::sync::watch;
@@ -93,8 +93,9 @@ async fn begin(
     retry: &mut Retry,
 ) -> Ended {
     let Some(instance) = hub.index.instance(namespace, name) else { return Ended::Gone };
-    let known = hub.index.revisions_of(namespace, name);
     let opened = async {
+        hub.journal.settle(&hub.client, &(namespace.to_owned(), name.to_owned())).await?;
+        let known = hub.index.revisions_of(namespace, name);
         let revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
         Session::open(hub, target, &instance, &revisions).await
     };
@@ -217,8 +218,12 @@ impl Session {
                 (next, Some(Trouble { sentence: sentence.clone(), unsure: false, terminal: false }))
             }
             Ok(next) => {
-                if matches!(next, Next::Do(_)) {
-                    self.take_leave().await;
+                if let Next::Do(effects) = &next {
+                    if self.is_of_the_hub(effects, prepared.as_ref().ok()) {
+                        self.reported.get_or_insert_with(Instant::now);
+                    } else {
+                        self.take_leave().await;
+                    }
                 }
                 if let Some(trouble) = self.other_hand(&next, instance).await {
                     return (next, Some(trouble));
@@ -300,6 +305,22 @@ impl Session {
             self.leave = leave.map(|leave| (leave, self.hub.measures.change(RUNNING)));
             // What takes less than that is told once, at its end.
             self.reported = Some(Instant::now());
+        }
+    }
+
+    /// Whether the cluster is not concerned by what comes next, so that it need not wait for a turn there. Where others do,
+    /// what the first revision is going to be is written down with theirs; what it names has to be kept by then.
+    fn is_of_the_hub(&self, effects: &[Effect], prepared: Option<&Arc<Prepared>>) -> bool {
+        match (effects, prepared) {
+            ([Effect::Hold], _) => true,
+            ([Effect::WriteRevision { number: 1, action: Action::Install }], Some(prepared)) => {
+                let archive = prepared.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
+                self.leave.is_none()
+                    && self.hub.measures.anybody_waits()
+                    && archive.is_none_or(|archive| self.hub.index.is_kept(&archive.digest))
+                    && self.hub.journal.is_new(&(self.namespace.clone(), self.name.clone()))
+            }
+            _ => false,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Every replica can say: it goes to the cluster itself, whoever leads, and writes nothing. What is asked for is prepared
 //! by the session's own functions and foreseen by the one that decides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision};
@@ -17,7 +17,7 @@ use kube::{Api, ResourceExt};
 use serde_json::Value;
 
 use crate::session::{self, Session};
-use crate::{Hub, catalogs, clusters, layers};
+use crate::{Hub, catalogs, clusters, journal, layers};
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +78,7 @@ impl Hub {
         let unreachable = |reason| Unplanned::Unreachable { cluster: name.clone(), reason };
         let target = Arc::new(self.visit(&cluster).await.map_err(unreachable)?);
         catalogs::catch_up(self, instance);
-        let revisions = self.revisions(&namespace, &instance.name_any()).await.map_err(anyhow::Error::from)?;
+        let revisions = self.revisions(instance).await.map_err(anyhow::Error::from)?;
         Ok(Session::open(self, &target, instance, &revisions).await?)
     }
 
@@ -94,11 +94,17 @@ impl Hub {
     }
 
     /// The revisions of an instance, as the API server has them now: the index may be a moment behind.
-    async fn revisions(&self, namespace: &str, instance: &str) -> kube::Result<Vec<Arc<ExtensionRevision>>> {
-        let api: Api<ExtensionRevision> = Api::namespaced(self.client.clone(), namespace);
-        let of_instance = ListParams::default().fields(&format!("spec.instance={instance}"));
-        let found = api.list(&of_instance).await?.items.into_iter();
-        Ok(found.filter(|found| found.spec.instance == instance).map(Arc::new).collect())
+    async fn revisions(&self, instance: &ExtensionInstance) -> kube::Result<Vec<Arc<ExtensionRevision>>> {
+        let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
+        let api: Api<ExtensionRevision> = Api::namespaced(self.client.clone(), &namespace);
+        let of_instance = ListParams::default().fields(&format!("spec.instance={name}"));
+        // Before the objects: what leaves the journal becomes one of them.
+        let written = journal::read(&self.client, instance).await?;
+        let mut found = api.list(&of_instance).await?.items;
+        found.retain(|found| found.spec.instance == name);
+        let known: BTreeSet<u32> = found.iter().map(|found| found.spec.number).collect();
+        found.extend(written.into_iter().filter(|written| !known.contains(&written.spec.number)));
+        Ok(found.into_iter().map(Arc::new).collect())
     }
 
     /// Hides what came from secrets: of what is asked for, and of what is there.

@@ -21,7 +21,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
         let revisions = hub.index.revisions.state();
         let digests =
             revisions.iter().flat_map(|revision| [&revision.spec.artifact_digest, &revision.spec.chart_digest]);
-        let named: BTreeSet<Digest> = digests.flatten().cloned().map(Digest::from).collect();
+        let named: BTreeSet<Digest> = digests.flatten().cloned().map(Digest::from).chain(hub.journal.named()).collect();
         match hub.content.sweep(&named, before).await {
             Ok(0) => hub.sweep.notified().await,
             // Either it is named soon, or it is swept up next time.

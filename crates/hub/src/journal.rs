@@ -1,0 +1,287 @@
+//! Revisions that are on record before they are objects.
+//!
+//! What is about to be done is written down first. Where many wait for their turn, that is done for several of them at
+//! once, on a page: a Secret of the hub's own. The objects come when it is calm, or when somebody has to see one sooner. A
+//! hub that comes to lead makes objects of what it finds on pages before it does anything else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER};
+use fitout_model::Digest;
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
+use kube::{Api, Client, ResourceExt};
+use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
+
+use crate::clusters::Key;
+use crate::report::found;
+use crate::{Hub, SYSTEM};
+
+/// What tells a page from other secrets.
+const PAGE: &str = "fitout.dev/journal";
+
+/// As many revisions are on a page at most, and so much of each: together, what a Secret can hold.
+const ENTRIES: usize = 32;
+const ENTRY: usize = 16 << 10;
+
+/// A revision that is not an object yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    namespace: String,
+    /// The identity of its instance: another one may have the name by the time this is read.
+    uid: String,
+    spec: ExtensionRevisionSpec,
+}
+
+impl Entry {
+    /// None where it is too much for a page.
+    pub(crate) fn new(instance: &ExtensionInstance, spec: &ExtensionRevisionSpec) -> Option<Self> {
+        let entry = Self { namespace: instance.namespace()?, uid: instance.uid()?, spec: spec.clone() };
+        (serde_json::to_vec(&entry).ok()?.len() <= ENTRY).then_some(entry)
+    }
+
+    /// Whose it is: namespace and name of the instance.
+    fn key(&self) -> Key {
+        (self.namespace.clone(), self.spec.instance.clone())
+    }
+
+    fn is_of(&self, instance: &ExtensionInstance) -> bool {
+        instance.uid().as_ref() == Some(&self.uid)
+    }
+}
+
+/// The object of a revision. It is all that is known of what is on the cluster: it stays until that is gone.
+pub(crate) fn object(namespace: Option<String>, spec: ExtensionRevisionSpec) -> ExtensionRevision {
+    ExtensionRevision {
+        metadata: ObjectMeta {
+            name: Some(ExtensionRevision::name_of(&spec.instance, spec.number)),
+            namespace,
+            finalizers: Some(vec![FINALIZER.to_owned()]),
+            ..ObjectMeta::default()
+        },
+        spec,
+        status: None,
+    }
+}
+
+/// What is on pages, and what is to come onto the next one.
+#[derive(Default)]
+pub(crate) struct Journal {
+    /// Whoever has the turn writes for all that wait, and nobody else writes meanwhile.
+    turn: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: BTreeMap<Key, Entry>,
+    /// On a page, and no objects yet.
+    written: BTreeMap<Key, Entry>,
+    /// Whose revisions are on each page, be they objects by now or not.
+    pages: BTreeMap<String, Vec<Key>>,
+    /// All of those.
+    mentioned: BTreeSet<Key>,
+    /// How many pages there were.
+    count: u64,
+}
+
+impl Journal {
+    /// Whether nothing of an instance is on any page: of two entries, nobody could tell which counts.
+    pub(crate) fn is_new(&self, key: &Key) -> bool {
+        let state = self.state();
+        !state.waiting.contains_key(key) && !state.mentioned.contains(key)
+    }
+
+    /// Writes a revision down, together with all that wait for the same.
+    pub(crate) async fn append(&self, client: &Client, entry: Entry) -> kube::Result<()> {
+        let waits = Waits { journal: self, key: entry.key() };
+        self.state().waiting.insert(waits.key.clone(), entry);
+        let _turn = self.turn.lock().await;
+        if !self.state().waiting.contains_key(&waits.key) {
+            return Ok(());
+        }
+        let (name, entries) = self.state().next(&waits.key);
+        pages(client).create(&PostParams::default(), &page(name, &entries)).await?;
+        let mut state = self.state();
+        for entry in entries {
+            // Who has gone meanwhile does not count on it.
+            if state.waiting.remove(&entry.key()).is_some() {
+                state.written.insert(entry.key(), entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an object of the revision of an instance, where it is not one yet.
+    pub(crate) async fn settle(&self, client: &Client, key: &Key) -> kube::Result<()> {
+        if !self.state().written.contains_key(key) {
+            return Ok(());
+        }
+        let _turn = self.turn.lock().await;
+        let entry = self.state().written.get(key).cloned();
+        if let Some(entry) = entry {
+            make(client, entry).await?;
+            self.state().written.remove(key);
+        }
+        Ok(())
+    }
+
+    /// Forgets the revision of an instance that is gone.
+    pub(crate) async fn forget(&self, key: &Key) {
+        let _turn = self.turn.lock().await;
+        self.state().written.remove(key);
+    }
+
+    /// Makes objects of all revisions, and removes the pages that are of no more use. Says whether there were any.
+    pub(crate) async fn settle_all(&self, hub: &Hub) -> bool {
+        let all: Vec<Entry> = self.state().written.values().cloned().collect();
+        let there = |entry: &Entry| {
+            let instance = hub.index.instance(&entry.namespace, &entry.spec.instance);
+            instance.is_some_and(|instance| entry.is_of(&instance))
+        };
+        for entry in &all {
+            if !there(entry) {
+                self.forget(&entry.key()).await;
+            } else if let Err(error) = self.settle(&hub.client, &entry.key()).await {
+                tracing::warn!(instance = entry.spec.instance, %error, "revision");
+            }
+        }
+        let _turn = self.turn.lock().await;
+        let used_up = self.state().used_up();
+        for name in used_up {
+            match found(pages(&hub.client).delete(&name, &DeleteParams::default()).await.map(drop)) {
+                Ok(()) => self.state().remove(&name),
+                Err(error) => tracing::warn!(page = name, %error, "journal"),
+            }
+        }
+        !all.is_empty()
+    }
+
+    /// The content that revisions name which are not objects yet.
+    pub(crate) fn named(&self) -> Vec<Digest> {
+        let state = self.state();
+        let specs = state.waiting.values().chain(state.written.values()).map(|entry| &entry.spec);
+        let digests = specs.flat_map(|spec| [&spec.artifact_digest, &spec.chart_digest]);
+        digests.flatten().cloned().map(Digest::from).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The next page: with this one on it, and as many others as there is room for. It is known from now on, whatever comes
+    /// of it, so that it is removed with the others.
+    fn next(&mut self, key: &Key) -> (String, Vec<Entry>) {
+        let others = self.waiting.iter().filter(|(other, _)| *other != key).map(|(_, entry)| entry);
+        let entries: Vec<Entry> = self.waiting.get(key).into_iter().chain(others).take(ENTRIES).cloned().collect();
+        let keys: Vec<Key> = entries.iter().map(Entry::key).collect();
+        self.count += 1;
+        // No other hub has written down the same one.
+        let first = entries.first().map(|entry| entry.uid.as_str()).unwrap_or_default();
+        let name = format!("journal-{first}-{}", self.count);
+        self.mentioned.extend(keys.iter().cloned());
+        self.pages.insert(name.clone(), keys);
+        (name, entries)
+    }
+
+    fn remove(&mut self, page: &str) {
+        self.pages.remove(page);
+        self.mentioned = self.pages.values().flatten().cloned().collect();
+    }
+
+    /// The pages of which nothing is still to become an object.
+    fn used_up(&self) -> Vec<String> {
+        let open = |key: &Key| self.waiting.contains_key(key) || self.written.contains_key(key);
+        let used_up = self.pages.iter().filter(|(_, keys)| !keys.iter().any(open));
+        used_up.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// Somebody who waits: when nobody does any more, there is nothing to write.
+struct Waits<'a> {
+    journal: &'a Journal,
+    key: Key,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.journal.state().waiting.remove(&self.key);
+    }
+}
+
+/// How long until what another hub has written down is asked for again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Makes objects of what another hub has written down, and removes its pages.
+pub(crate) async fn recover(hub: &Hub) {
+    while let Err(error) = make_all(hub).await {
+        tracing::warn!(%error, "journal");
+        sleep(AGAIN).await;
+    }
+}
+
+async fn make_all(hub: &Hub) -> kube::Result<()> {
+    for page in read_pages(&hub.client).await? {
+        for entry in entries(&page) {
+            let instance = hub.index.instance(&entry.namespace, &entry.spec.instance);
+            if !instance.is_some_and(|instance| entry.is_of(&instance)) {
+                continue;
+            }
+            let name = entry.spec.instance.clone();
+            match make(&hub.client, entry).await {
+                // Its namespace goes, and it with it.
+                Err(kube::Error::Api(status)) if [403, 404].contains(&status.code) => {
+                    tracing::warn!(instance = name, error = status.message, "revision");
+                }
+                made => made?,
+            }
+        }
+        found(pages(&hub.client).delete(&page.name_any(), &DeleteParams::default()).await.map(drop))?;
+    }
+    Ok(())
+}
+
+/// What is written down of an instance, for who does not lead.
+pub(crate) async fn read(client: &Client, instance: &ExtensionInstance) -> kube::Result<Vec<ExtensionRevision>> {
+    let all = read_pages(client).await?;
+    let own = all.iter().flat_map(entries).filter(|entry| entry.is_of(instance));
+    Ok(own.map(|entry| object(Some(entry.namespace), entry.spec)).collect())
+}
+
+/// One that is there already is the same: its number is given once.
+async fn make(client: &Client, Entry { namespace, spec, .. }: Entry) -> kube::Result<()> {
+    let revisions: Api<ExtensionRevision> = Api::namespaced(client.clone(), &namespace);
+    match revisions.create(&PostParams::default(), &object(Some(namespace), spec)).await {
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+        made => made.map(drop),
+    }
+}
+
+fn pages(client: &Client) -> Api<Secret> {
+    Api::namespaced(client.clone(), SYSTEM)
+}
+
+async fn read_pages(client: &Client) -> kube::Result<Vec<Secret>> {
+    Ok(pages(client).list(&ListParams::default().fields(&format!("type={PAGE}"))).await?.items)
+}
+
+fn page(name: String, entries: &[Entry]) -> Secret {
+    let line = |entry: &Entry| Some((entry.uid.clone(), ByteString(serde_json::to_vec(entry).ok()?)));
+    Secret {
+        metadata: ObjectMeta { name: Some(name), ..ObjectMeta::default() },
+        type_: Some(PAGE.to_owned()),
+        data: Some(entries.iter().filter_map(line).collect()),
+        ..Secret::default()
+    }
+}
+
+fn entries(page: &Secret) -> Vec<Entry> {
+    let lines = page.data.iter().flat_map(BTreeMap::values);
+    lines.filter_map(|line| serde_json::from_slice(&line.0).ok()).collect()
+}
