@@ -31,10 +31,6 @@ pub fn release(
     earlier: Earlier,
     now: OffsetDateTime,
 ) -> Release {
-    let made = || {
-        let chosen = prepared.chosen.as_ref()?;
-        fitout_engines::recorded_chart(&chosen.package.definition, chosen.files())
-    };
     let described = || {
         let metadata = Metadata {
             name: extension.to_owned(),
@@ -50,7 +46,7 @@ pub fn release(
         name: owner.name.to_owned(),
         namespace: owner.namespace.to_owned(),
         revision: revision.into(),
-        chart: Some(earlier.chart.or_else(made).unwrap_or_else(described)),
+        chart: Some(earlier.chart.or_else(|| chart(prepared)).unwrap_or_else(described)),
         config: earlier.config.unwrap_or_else(config),
         manifest: prepared.content.manifest(),
         hooks: prepared.content.hooks.iter().map(|kept| kept.hook.clone()).collect(),
@@ -63,6 +59,12 @@ pub fn release(
     release.info.notes.clone_from(&prepared.content.notes);
     release.info.rollback_revision = prepared.artifact.rolls_back_to.map(Into::into);
     release
+}
+
+/// The chart of what is prepared, where it is one and is at hand.
+pub fn chart(prepared: &Prepared) -> Option<SharedChart> {
+    let chosen = prepared.chosen.as_ref()?;
+    fitout_engines::recorded_chart(&chosen.package.definition, chosen.files())
 }
 
 /// Says in a record how a hook goes.

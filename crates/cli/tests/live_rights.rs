@@ -96,6 +96,12 @@ fn live(faults: &Faults) -> Result<()> {
     })?;
     faults.want("thing", 0, &json!({ "version": "2.x", "rollbackTo": 1, "suspend": false }))?;
     faults.until_ready("thing", 3, LIMIT)?;
+    faults.want("thing", 0, &json!({ "version": "2.x", "rollbackTo": 1, "suspend": false, "testRun": 1 }))?;
+    until("it is tested", LIMIT, || {
+        let test = faults.instance("thing")?.unwrap()["status"]["test"].clone();
+        ensure!(test["result"] == "Passed", "{test}");
+        Ok(())
+    })?;
     until("what came of a revision is on record", LIMIT, || {
         let revisions = faults.hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
         let items = revisions["items"].as_array().unwrap();

@@ -9,7 +9,7 @@ use fitout_change::{Action, Effect, Outcome, RecordStatus, Revision, Run, RunPha
 use fitout_content::Packed;
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Ignored, PlannedHook, Prepared, Unprepared, adopted};
-use fitout_release::{HookEvent, Release, Stamp, fitting_secret};
+use fitout_release::{HookEvent, Release, SharedChart, Stamp, fitting_secret};
 use fitout_target::Refusal;
 use futures::future::join_all;
 use kube::api::PostParams;
@@ -156,7 +156,7 @@ impl Session {
                     let cause = self.target.cause(&failed.id).await.ok().flatten();
                     *self.hook_cause.lock().unwrap_or_else(PoisonError::into_inner) = cause;
                 }
-                self.write_run(instance, *number, *hook, run).await
+                self.write_run(instance, prepared().ok(), *number, *hook, run).await
             }
             Effect::Run(hook) => {
                 let kept = prepared()?.content.hooks.get(*hook).context("there is no such hook in the artifact")?;
@@ -164,7 +164,7 @@ impl Session {
                 Ok(self.target.apply(&id, &kept.object, &Ignored::default()).await?)
             }
             Effect::BeginTests { number, run } => {
-                let mut release = self.record(instance, *number).await?;
+                let mut release = self.record(instance, *number, None).await?;
                 record::forget_tests(&mut release);
                 self.replace(&mut release, *number, OffsetDateTime::now_utc()).await?;
                 self.say_tested(instance, |_| {
@@ -315,7 +315,7 @@ impl Session {
         let namespace = &instance.spec.namespace;
         let exists = self.records.contains_key(&number);
         let mut release = if exists {
-            self.record(instance, number).await?
+            self.record(instance, number, prepared).await?
         } else {
             let prepared = prepared.context("nothing is prepared")?;
             let earlier = self.earlier(instance, prepared).await?;
@@ -353,24 +353,45 @@ impl Session {
         Ok(Earlier { chart: record.release.chart, config: Some(record.release.config), ..earlier })
     }
 
-    async fn write_run(&self, instance: &ExtensionInstance, number: u32, hook: usize, run: &Run) -> Result<()> {
+    async fn write_run(
+        &self,
+        instance: &ExtensionInstance,
+        prepared: Option<&Arc<Prepared>>,
+        number: u32,
+        hook: usize,
+        run: &Run,
+    ) -> Result<()> {
         let now = OffsetDateTime::now_utc();
-        let mut release = self.record(instance, number).await?;
+        let mut release = self.record(instance, number, prepared).await?;
         record::set_run(&mut release, hook, run, now);
         self.replace(&mut release, number, now).await?;
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(release);
         Ok(())
     }
 
-    /// A record as it is on the target: from memory, where we wrote it last.
-    async fn record(&self, instance: &ExtensionInstance, number: u32) -> Result<Release> {
+    /// A record as it is on the target: from memory, where we wrote it last. Where another session has left the files of its
+    /// chart for later and what it is of is prepared, it has them.
+    async fn record(
+        &self,
+        instance: &ExtensionInstance,
+        number: u32,
+        prepared: Option<&Arc<Prepared>>,
+    ) -> Result<Release> {
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(release) = written.filter(|release| release.revision == u64::from(number)) {
             return Ok(release);
         }
         let mut found = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await?;
         let found = found.remove(&number).ok_or_else(|| Outdated(format!("release record {number} is gone")))?;
-        Ok(found.release)
+        let mut release = found.release;
+        let artifact = self.recorded.revisions.iter().find(|revision| revision.number == number);
+        let artifact = artifact.map(|revision| &revision.artifact);
+        let prepared = prepared.filter(|prepared| artifact == Some(&prepared.artifact.digest));
+        if let Some(prepared) = prepared.filter(|_| release.chart.as_ref().is_some_and(SharedChart::is_brief)) {
+            let chart = self.earlier(instance, prepared).await?.chart.or_else(|| record::chart(prepared));
+            release.chart = chart.or(release.chart);
+        }
+        Ok(release)
     }
 
     async fn replace(&self, release: &mut Release, number: u32, now: OffsetDateTime) -> Result<()> {
@@ -388,7 +409,7 @@ impl Session {
     /// Puts a revision that another hand made on record, as the target has it. Where it is to be kept, it counts as what is
     /// wanted now.
     async fn adopt(&self, instance: &ExtensionInstance, wanted: &Prepared, number: u32, keep: bool) -> Result<Adopted> {
-        let release = self.record(instance, number).await?;
+        let release = self.record(instance, number, None).await?;
         let wrong = |unprepared: Unprepared| match unprepared {
             Unprepared::Wrong(sentence) | Unprepared::Unresolved(sentence) | Unprepared::Waiting(sentence) => {
                 anyhow!(sentence)

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use fitout_model::contains;
+use http::Request;
+use http::header::CONTENT_TYPE;
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{AddOperation, PatchOperation};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
-use kube::Api;
 use kube::api::{Patch, PatchParams, ValidationDirective};
+use kube::{Api, Client, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -34,6 +36,26 @@ where
     // It has the fields that its type has: nobody need look for others.
     let params = PatchParams { field_validation: Some(ValidationDirective::Ignore), ..PatchParams::default() };
     api.patch_status(name, &params, &patch).await.map(drop)
+}
+
+/// The same of an object that nobody has changed since it was read, most likely: then the API server has the least to do.
+pub(crate) async fn replace<K, S>(client: &Client, api: &Api<K>, object: &K, status: &S) -> kube::Result<()>
+where
+    K: Clone + std::fmt::Debug + DeserializeOwned + Serialize + ResourceExt,
+    S: Serialize,
+{
+    let name = object.name_any();
+    let mut whole = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
+    whole["status"] = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
+    // As above, nobody need look for other fields; kube has no parameter for it here.
+    let request = Request::put(format!("{}/{name}/status?fieldValidation=Ignore", api.resource_url()))
+        .header(CONTENT_TYPE, "application/json")
+        .body(whole.to_string().into_bytes())
+        .map_err(kube::Error::HttpError)?;
+    match client.request_text(request).await {
+        Err(kube::Error::Api(refused)) if refused.code == 409 => write(api, &name, status).await,
+        replaced => replaced.map(drop),
+    }
 }
 
 /// Makes an object what it should be. What is so already is not written: a hub that starts again writes nothing.

@@ -101,7 +101,7 @@ async fn publish(
     status: &ExtensionInstanceStatus,
 ) -> bool {
     let api: Api<ExtensionInstance> = Api::namespaced(hub.client.clone(), &instance.namespace().unwrap_or_default());
-    if let Err(error) = report::write(&api, &instance.name_any(), status).await {
+    if let Err(error) = report::replace(&hub.client, &api, instance, status).await {
         tracing::warn!(instance = instance.name_any(), %error, "status");
         return false;
     }

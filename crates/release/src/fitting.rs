@@ -1,4 +1,4 @@
-//! Records that are more than a Secret can hold: what can be done without goes, so that the rest is kept.
+//! What a record can do without: where it would be more than a Secret can hold, and while the release is on its way.
 
 use serde_json::Value;
 
@@ -21,7 +21,18 @@ const DISPENSABLE: [fn(&mut Release) -> bool; 6] = [
 ];
 
 /// The Secret of a release, as [`secret()`] makes it. Where it would be too large, the release loses what can be done without.
+///
+/// Of a release that is on its way, the chart's files are not in it: they are most of a record, and are written once, when
+/// it has come to an end.
 pub fn fitting_secret(release: &mut Release, stamp: Stamp) -> Result<Value, Error> {
+    if !release.info.status.is_pending() {
+        return fit(release, stamp);
+    }
+    let chart = release.chart.as_ref().map(|chart| chart.brief().clone());
+    fit(&mut Release { chart, ..release.clone() }, stamp)
+}
+
+fn fit(release: &mut Release, stamp: Stamp) -> Result<Value, Error> {
     let mut rest = DISPENSABLE.iter();
     loop {
         match secret(release, stamp) {
@@ -49,7 +60,7 @@ mod tests {
     use time::OffsetDateTime;
 
     use super::*;
-    use crate::{Chart, Metadata, from_secret};
+    use crate::{Chart, Metadata, Status, from_secret};
 
     /// A text that does not shrink.
     fn noise(length: usize) -> String {
@@ -67,6 +78,23 @@ mod tests {
             chart.rest.insert(part.to_owned(), json!([{ "name": "a", "data": noise(size) }]));
         }
         Release { name: "web".into(), manifest: noise(manifest), chart: Some(chart.into()), ..Release::default() }
+    }
+
+    #[test]
+    fn the_files_of_a_chart_come_when_a_release_has_come_to_an_end() {
+        let mut release = release(1000, 1000, 1000);
+        for (status, brief) in [
+            (Status::PendingInstall, true),
+            (Status::PendingUpgrade, true),
+            (Status::Deployed, false),
+            (Status::Failed, false),
+        ] {
+            release.info.status = status;
+            let read = from_secret(&fitting_secret(&mut release, Stamp::Created(OffsetDateTime::UNIX_EPOCH)).unwrap());
+            let read = read.unwrap();
+            assert_eq!(read.chart.unwrap().is_brief(), brief, "{}", release.info.status);
+            assert_eq!(read.manifest, release.manifest);
+        }
     }
 
     #[test]

@@ -7,8 +7,11 @@ use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{Ignored, Lookup, MANAGER, applied_instead, holds};
 use futures::future::try_join_all;
 use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PropagationPolicy, ValidationDirective};
+use kube::core::Request;
 use kube::discovery::ApiResource;
 use kube::{Api, Client};
+use serde::Serialize;
+use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
@@ -198,11 +201,23 @@ impl Target {
             None => Value::Null,
         };
         let applied = ignored.left_out(object, &live);
-        let answer = api.patch(&id.name, &applying(), &Patch::Apply(applied)).await;
-        let answer = answer.map_err(|error| Refusal::new(id, &error))?;
-        let answer = serde_json::to_value(answer).unwrap_or_default();
+        let answer = self.send(&api, id, &applying(), &applied).await.map_err(|error| Refusal::new(id, &error))?;
         self.sightings.applied(id, Digest::of_value(object), Sighting::of(&answer));
         Ok(())
+    }
+
+    /// Sends an object to be applied, and says what it became.
+    async fn send(
+        &self,
+        api: &Api<DynamicObject>,
+        id: &ObjectId,
+        params: &PatchParams,
+        object: &Value,
+    ) -> kube::Result<Value> {
+        let request = Request::new(api.resource_url()).patch(&id.name, params, &Patch::Apply(()));
+        let mut request = request.map_err(kube::Error::BuildRequest)?;
+        *request.body_mut() = in_lines(object).map_err(kube::Error::SerdeError)?;
+        self.client.request(request).await
     }
 
     /// Takes over the fields that an older Helm has updated.
@@ -220,8 +235,8 @@ impl Target {
     pub async fn rehearse(&self, id: &ObjectId, object: &Value) -> Result<Option<Value>, Refusal> {
         let Some(api) = self.api(id) else { return Ok(None) };
         let params = PatchParams { dry_run: true, ..applying() };
-        match api.patch(&id.name, &params, &Patch::Apply(object)).await {
-            Ok(answer) => Ok(serde_json::to_value(answer).ok()),
+        match self.send(&api, id, &params, object).await {
+            Ok(answer) => Ok(Some(answer)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
             Err(error) => Err(Refusal::new(id, &error)),
         }
@@ -305,6 +320,14 @@ impl Target {
 /// ours has none.
 fn applying() -> PatchParams {
     PatchParams { field_validation: Some(ValidationDirective::Ignore), ..PatchParams::apply(MANAGER).force() }
+}
+
+/// JSON with a line for each part. The API server reads what is applied as YAML, where all that stands on the line of a key
+/// may belong to the key: on one line, it keeps twice as much in mind.
+fn in_lines(object: &Value) -> serde_json::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    object.serialize(&mut Serializer::with_formatter(&mut lines, PrettyFormatter::with_indent(b"")))?;
+    Ok(lines)
 }
 
 /// Work that ends when nobody keeps this any more.
