@@ -130,8 +130,9 @@ fn a_hub_that_is_killed_after_every_write_runs_no_hook_twice() -> Result<()> {
         assert!(statuses[..statuses.len() - 1].iter().all(|status| *status == "superseded"), "{statuses:?}");
         // The files of a chart are left out of a record that is on its way: whoever ends it has to put them in.
         let record = target.get(&format!("/api/v1/namespaces/thing/secrets/sh.helm.release.v1.thing.v{revision}"))?;
-        let templates = &from_secret(&record)?.chart.unwrap().rest["templates"];
-        assert_eq!(templates.as_array().map(Vec::len), Some(5), "{name}");
+        let chart = from_secret(&record)?.chart.unwrap();
+        let templates = chart.rest.get("templates").and_then(Value::as_array);
+        assert_eq!(templates.map(Vec::len), Some(5), "{name}");
     }
     faults.hub.client().delete(&format!("{INSTANCES}/thing"))?;
     change("uninstall", &|| Ok(faults.instance("thing")?.is_none()))?;
@@ -235,6 +236,52 @@ fn what_chance_made_is_made_once_wherever_the_hub_ends() -> Result<()> {
     assert_eq!((word()?, log.calls()?.writes().summary()), (made.clone(), vec![]), "nothing is made again");
     third.kill();
     assert_eq!(hub.get(REVISIONS)?["items"].as_array().unwrap().len(), 1);
+    Ok(())
+}
+
+#[test]
+fn helm_goes_on_from_a_change_that_no_hub_ends() -> Result<()> {
+    let faults = Faults::start(1)?;
+    write_chance(&faults.hub.bed().dir().join("catalog"))?;
+    let (target, helm) = (faults.targets[0].client(), faults.targets[0].helm());
+    let map = "/api/v1/namespaces/thing/configmaps/word";
+    let want = |values: Value| {
+        faults.want("thing", 0, &json!({ "extension": { "name": "chance", "catalog": "local" }, "values": values }))
+    };
+    let told = || -> Result<Value> {
+        Ok(serde_json::from_str(&helm.run(&["status", "thing", "--namespace=thing", "--output=json"])?)?)
+    };
+    want(json!({}))?;
+    let hub = faults.run_hub("hub")?;
+    faults.until_ready("thing", 1, LIMIT)?;
+    let first = target.get(map)?["data"].clone();
+
+    // It ends with the object written, and the record still on its way.
+    faults.proxies[0].decide(|asked| {
+        if asked.path.contains("/configmaps/word") && asked.writes() { Fate::KeepBack } else { Fate::Pass }
+    });
+    want(json!({ "other": true }))?;
+    ensure!(faults.kept_back(LIMIT).is_some(), "it was to write the object");
+    hub.kill();
+    let second = target.get(map)?["data"].clone();
+    assert_ne!(second, first);
+    let record = from_secret(&target.get("/api/v1/namespaces/thing/secrets/sh.helm.release.v1.thing.v2")?)?;
+    assert!(record.chart.unwrap().is_brief(), "the files of the chart are not in it");
+    let pending = told()?;
+    assert_eq!((&pending["info"]["status"], &pending["version"]), (&json!("pending-upgrade"), &json!(2)), "{pending}");
+    assert_eq!(pending["config"], json!({ "other": true }));
+    let manifest = helm.run(&["get", "manifest", "thing", "--namespace=thing"])?;
+    assert!(manifest.contains(second["word"].as_str().unwrap()), "{manifest}");
+    let listed = helm.run(&["list", "--pending", "--namespace=thing", "--output=json"])?;
+    assert_eq!(serde_json::from_str::<Value>(&listed)?[0]["chart"], "chance-1.0.0", "{listed}");
+
+    helm.run(&["rollback", "thing", "1", "--namespace=thing"])?;
+    assert_eq!(target.get(map)?["data"], first);
+    let back = told()?;
+    assert_eq!((&back["info"]["status"], &back["version"]), (&json!("deployed"), &json!(3)), "{back}");
+    helm.run(&["uninstall", "thing", "--namespace=thing"])?;
+    assert!(target.get(map).is_err(), "Helm has removed it");
+    assert_eq!(target.get("/api/v1/namespaces/thing/secrets")?["items"], json!([]));
     Ok(())
 }
 
