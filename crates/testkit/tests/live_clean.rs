@@ -181,6 +181,41 @@ fn a_number_that_is_taken_again_is_left_alone_by_those_who_still_clean_up() -> R
     Ok(fs::remove_dir(&beds)?)
 }
 
+/// A process may be on its way when its bed is ended, and not on record yet.
+#[test]
+fn what_is_only_just_started_ends_with_its_bed() -> Result<()> {
+    let programs = Programs::get()?;
+    let beds = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("just-{}", std::process::id()));
+    let bed = beds.join("1");
+    let keeper = || {
+        let mut command = Command::new(programs.tool("keeper"));
+        command.stderr(Stdio::null());
+        command
+    };
+    let run = |name: &str| keeper().arg("run").arg(&bed).args([name, "sleep", "60"]).spawn();
+    for round in 0..100 {
+        fs::create_dir_all(&bed)?;
+        // Somebody to wait for, so that there is time between the reading of the record and the end of the bed.
+        let mut first = run("first")?;
+        until("the first is on record", Duration::from_secs(30), || {
+            fs::read_to_string(bed.join("processes")).map_err(|_| anyhow!("it is not"))
+        })?;
+        // No process has this identity: its owner is gone.
+        fs::write(bed.join("owner"), "1 0")?;
+        let mut sweeper = keeper().arg("sweep").arg(&beds).spawn()?;
+        std::thread::sleep(Duration::from_micros(100 * (round % 40)));
+        let mut late = run("late")?;
+        assert!(sweeper.wait()?.success());
+        first.wait()?;
+        let ended =
+            until("it has ended", Duration::from_secs(2), || late.try_wait()?.context("it runs, and its bed is gone"));
+        late.kill()?;
+        late.wait()?;
+        ended.with_context(|| format!("round {round}"))?;
+    }
+    Ok(())
+}
+
 /// A tool that nobody has on record, such as Helm, may go on for a moment after its bed has gone, and write there.
 #[test]
 fn what_was_written_after_a_bed_had_gone_goes_too() -> Result<()> {

@@ -56,11 +56,20 @@ func act(args []string) error {
 }
 
 // run records this process and then becomes the command: there is no moment at
-// which the command runs and is not on record.
+// which the command runs and is not on record. Whoever ends the bed reads the
+// record once, so it is written before that, or not at all: the lock is let go
+// when the command takes over.
 func run(bed, name string, command []string) error {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return err
+	}
+	held, err := lock(bed, syscall.LOCK_SH)
+	if err != nil {
+		return err
+	}
+	if !isAt(held, bed) {
+		return fmt.Errorf("%s has ended", bed)
 	}
 	record, err := os.OpenFile(filepath.Join(bed, "processes"), os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_CLOEXEC, 0o644)
 	if err != nil {
@@ -124,7 +133,7 @@ func end(bed string, wanted func(bed string) bool) error {
 	if !wanted(bed) {
 		return nil
 	}
-	held, err := lock(bed)
+	held, err := lock(bed, syscall.LOCK_EX)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -151,12 +160,12 @@ func end(bed string, wanted func(bed string) bool) error {
 	return removeAll(gone)
 }
 
-func lock(dir string) (*os.File, error) {
+func lock(dir string, how int) (*os.File, error) {
 	file, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+	if err := syscall.Flock(int(file.Fd()), how); err != nil {
 		file.Close()
 		return nil, err
 	}
