@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow, ensure};
 use base64::Engine;
-use faults::world::{INSTANCES, LIMIT};
+use faults::world::{INSTANCES, LIMIT, apply, object};
 use faults::{Faults, is_effect};
 use fitout_testkit::{Fate, sample, until};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const CROWD: usize = 40;
 
@@ -58,9 +58,8 @@ fn until_settled(faults: &Faults, names: &[String]) -> Result<()> {
     })
 }
 
-#[test]
-fn what_many_are_about_to_do_is_known_to_the_hub_that_comes_next() -> Result<()> {
-    let faults = Faults::start(1)?;
+/// Has a crowd installed by a hub that is killed in the middle. Says who they are.
+fn interrupt(faults: &Faults) -> Result<Vec<String>> {
     let names: Vec<String> = (0..CROWD).map(|number| format!("one-{number}")).collect();
     for name in &names {
         faults.want_plain(name, 0, 1)?;
@@ -78,6 +77,13 @@ fn what_many_are_about_to_do_is_known_to_the_hub_that_comes_next() -> Result<()>
     faults.proxies[0].kept_back(LIMIT).ok_or_else(|| anyhow!("there were never {last} writes"))?;
     hub.kill();
     faults.let_pass();
+    Ok(names)
+}
+
+#[test]
+fn what_many_are_about_to_do_is_known_to_the_hub_that_comes_next() -> Result<()> {
+    let faults = Faults::start(1)?;
+    let names = interrupt(&faults)?;
     let (objects, written, pages) = known(&faults)?;
     let begun: Vec<String> = records(&faults)?.into_iter().map(|(name, _)| name).collect();
     assert!(begun.iter().all(|name| objects.contains(name) || written.contains(name)), "{objects:?} {written:?}");
@@ -120,5 +126,42 @@ fn what_many_are_about_to_do_is_known_to_the_hub_that_comes_next() -> Result<()>
     })?;
     until_settled(&faults, &kept)?;
     eprintln!("  crowd: {} on {pages} pages when the hub was killed, {} of them begun", written.len(), early.len());
+    Ok(())
+}
+
+#[test]
+fn what_many_are_about_to_do_goes_with_their_namespace() -> Result<()> {
+    let faults = Faults::start(1)?;
+    interrupt(&faults)?;
+    let (_, written, pages) = known(&faults)?;
+    assert!(pages > 0);
+    // A hub of another version may have written this.
+    let other = object(
+        "v1",
+        "Secret",
+        "fitout-system",
+        "other",
+        &json!({
+            "type": "fitout.dev/journal", "stringData": { "one": "{}" },
+        }),
+    );
+    apply(&faults.hub, &other)?;
+    // From now on nothing can be made in it, neither can revisions.
+    faults.hub.client().delete("/api/v1/namespaces/org-acme")?;
+    let _hub = faults.run_hub("second")?;
+    until("all is gone", LIMIT * 2, || {
+        ensure!(faults.hub.client().find("/api/v1/namespaces/org-acme")?.is_none(), "the namespace is left");
+        Ok(())
+    })?;
+    assert_eq!(records(&faults)?, BTreeSet::new());
+    let maps = faults.targets[0].client().get("/api/v1/configmaps?fieldSelector=metadata.name=plain-0")?;
+    assert_eq!(maps["items"], json!([]));
+    until("all but the page that nobody can read is gone", LIMIT, || {
+        let secrets = faults.hub.client().get("/api/v1/namespaces/fitout-system/secrets")?;
+        let left: Vec<&Value> = items(&secrets).iter().map(|secret| &secret["metadata"]["name"]).collect();
+        ensure!(left == ["other"], "{left:?}");
+        Ok(())
+    })?;
+    eprintln!("  crowd: {} on {pages} pages when the hub was killed and the namespace deleted", written.len());
     Ok(())
 }

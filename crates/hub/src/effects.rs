@@ -17,6 +17,7 @@ use kube::{Api, ResourceExt};
 use serde_json::Value;
 use time::OffsetDateTime;
 
+use crate::clusters::Key;
 use crate::journal::{self, Entry};
 use crate::leaving::{self, set_finalizers};
 use crate::session::{Adopted, Session, ensure_known, owner};
@@ -290,7 +291,11 @@ impl Session {
 
     /// Has what is in the journal of this instance made an object.
     async fn settle(&self) -> kube::Result<()> {
-        self.hub.journal.settle(&self.hub.client, &(self.namespace.clone(), self.name.clone())).await
+        self.hub.journal.settle(&self.hub.client, &self.key()).await.map(drop)
+    }
+
+    fn key(&self) -> Key {
+        (self.namespace.clone(), self.name.clone())
     }
 
     /// What it alone has named is swept up later.
@@ -300,6 +305,8 @@ impl Session {
         if let Some(revision) = self.revisions().get_opt(&name).await? {
             leaving::remove_revision(&self.hub, &revision).await?;
         }
+        // It is still there where no object could be made of it.
+        self.hub.journal.forget(&self.key()).await;
         self.hub.sweep.notify_one();
         Ok(())
     }

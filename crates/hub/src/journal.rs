@@ -2,7 +2,7 @@
 //!
 //! What is about to be done is written down first. Where many wait for their turn, that is done for several of them at
 //! once, on a page: a Secret of the hub's own. The objects come when it is calm, or when somebody has to see one sooner. A
-//! hub that comes to lead makes objects of what it finds on pages before it does anything else.
+//! hub that comes to lead takes over what it finds on pages, and makes objects of it, before it does anything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,7 @@ use fitout_model::Digest;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
+use kube::core::Status;
 use kube::{Api, Client, ResourceExt};
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
@@ -116,39 +117,53 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes an object of the revision of an instance, where it is not one yet.
-    pub(crate) async fn settle(&self, client: &Client, key: &Key) -> kube::Result<()> {
+    /// The revision of an instance that is on a page and is no object yet.
+    pub(crate) fn revision_of(&self, instance: &ExtensionInstance) -> Option<ExtensionRevision> {
+        let key = (instance.namespace()?, instance.name_any());
+        let entry = self.state().written.get(&key).filter(|entry| entry.is_of(instance)).cloned()?;
+        Some(object(Some(entry.namespace), entry.spec))
+    }
+
+    /// Makes an object of the revision of an instance, where it is not one yet, and says whether it did. In a namespace that
+    /// goes nothing can be made: there it stays on its page.
+    pub(crate) async fn settle(&self, client: &Client, key: &Key) -> kube::Result<bool> {
         if !self.state().written.contains_key(key) {
-            return Ok(());
+            return Ok(false);
         }
         let _turn = self.turn.lock().await;
         let entry = self.state().written.get(key).cloned();
-        if let Some(entry) = entry {
-            make(client, entry).await?;
+        let Some(entry) = entry else { return Ok(false) };
+        let made = make(client, entry).await?;
+        if made {
             self.state().written.remove(key);
         }
-        Ok(())
+        Ok(made)
     }
 
-    /// Forgets the revision of an instance that is gone.
+    /// Forgets the revision of an instance: it is gone, or nothing is left of what it has installed.
     pub(crate) async fn forget(&self, key: &Key) {
         let _turn = self.turn.lock().await;
         self.state().written.remove(key);
     }
 
-    /// Makes objects of all revisions, and removes the pages that are of no more use. Says whether there were any.
+    /// Makes objects of all revisions, and removes the pages that are of no more use. Says whether there is to be more of it
+    /// soon.
     pub(crate) async fn settle_all(&self, hub: &Hub) -> bool {
         let all: Vec<Entry> = self.state().written.values().cloned().collect();
         let there = |entry: &Entry| {
             let instance = hub.index.instance(&entry.namespace, &entry.spec.instance);
             instance.is_some_and(|instance| entry.is_of(&instance))
         };
+        let mut again = false;
         for entry in &all {
             if !there(entry) {
                 self.forget(&entry.key()).await;
-            } else if let Err(error) = self.settle(&hub.client, &entry.key()).await {
-                tracing::warn!(instance = entry.spec.instance, %error, "revision");
+                continue;
             }
+            again |= self.settle(&hub.client, &entry.key()).await.unwrap_or_else(|error| {
+                tracing::warn!(instance = entry.spec.instance, %error, "revision");
+                true
+            });
         }
         let _turn = self.turn.lock().await;
         let used_up = self.state().used_up();
@@ -158,7 +173,7 @@ impl Journal {
                 Err(error) => tracing::warn!(page = name, %error, "journal"),
             }
         }
-        !all.is_empty()
+        again
     }
 
     /// The content that revisions name which are not objects yet.
@@ -195,6 +210,20 @@ impl State {
         self.mentioned = self.pages.values().flatten().cloned().collect();
     }
 
+    /// What another hub has written. A page that cannot be read as a whole is left alone: one that can may come.
+    fn take_over(&mut self, pages: &[Secret]) {
+        for page in pages {
+            let entries = entries(page);
+            if entries.len() == page.data.as_ref().map_or(0, BTreeMap::len) {
+                self.pages.insert(page.name_any(), entries.iter().map(Entry::key).collect());
+            } else {
+                tracing::warn!(page = page.name_any(), "the journal has a page of another version's");
+            }
+            self.mentioned.extend(entries.iter().map(Entry::key));
+            self.written.extend(entries.into_iter().map(|entry| (entry.key(), entry)));
+        }
+    }
+
     /// The pages of which nothing is still to become an object.
     fn used_up(&self) -> Vec<String> {
         let open = |key: &Key| self.waiting.contains_key(key) || self.written.contains_key(key);
@@ -218,33 +247,17 @@ impl Drop for Waits<'_> {
 /// How long until what another hub has written down is asked for again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Makes objects of what another hub has written down, and removes its pages.
+/// Takes over what another hub has written down, and makes objects of it.
 pub(crate) async fn recover(hub: &Hub) {
-    while let Err(error) = make_all(hub).await {
-        tracing::warn!(%error, "journal");
-        sleep(AGAIN).await;
-    }
-}
-
-async fn make_all(hub: &Hub) -> kube::Result<()> {
-    for page in read_pages(&hub.client).await? {
-        for entry in entries(&page) {
-            let instance = hub.index.instance(&entry.namespace, &entry.spec.instance);
-            if !instance.is_some_and(|instance| entry.is_of(&instance)) {
-                continue;
-            }
-            let name = entry.spec.instance.clone();
-            match make(&hub.client, entry).await {
-                // Its namespace goes, and it with it.
-                Err(kube::Error::Api(status)) if [403, 404].contains(&status.code) => {
-                    tracing::warn!(instance = name, error = status.message, "revision");
-                }
-                made => made?,
-            }
+    let found = loop {
+        match read_pages(&hub.client).await {
+            Ok(found) => break found,
+            Err(error) => tracing::warn!(%error, "journal"),
         }
-        found(pages(&hub.client).delete(&page.name_any(), &DeleteParams::default()).await.map(drop))?;
-    }
-    Ok(())
+        sleep(AGAIN).await;
+    };
+    hub.journal.state().take_over(&found);
+    hub.journal.settle_all(hub).await;
 }
 
 /// What is written down of an instance, for who does not lead.
@@ -254,13 +267,21 @@ pub(crate) async fn read(client: &Client, instance: &ExtensionInstance) -> kube:
     Ok(own.map(|entry| object(Some(entry.namespace), entry.spec)).collect())
 }
 
-/// One that is there already is the same: its number is given once.
-async fn make(client: &Client, Entry { namespace, spec, .. }: Entry) -> kube::Result<()> {
+/// Says whether it is an object now. One that is there already is the same: its number is given once.
+async fn make(client: &Client, Entry { namespace, spec, .. }: Entry) -> kube::Result<bool> {
     let revisions: Api<ExtensionRevision> = Api::namespaced(client.clone(), &namespace);
     match revisions.create(&PostParams::default(), &object(Some(namespace), spec)).await {
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
-        made => made.map(drop),
+        Ok(_) => Ok(true),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(true),
+        Err(kube::Error::Api(status)) if is_going(&status) => Ok(false),
+        Err(error) => Err(error),
     }
+}
+
+/// Whether the namespace that something was to be made in goes, or is gone.
+fn is_going(status: &Status) -> bool {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    status.code == 404 || causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating")
 }
 
 fn pages(client: &Client) -> Api<Secret> {

@@ -96,7 +96,8 @@ async fn begin(
     let opened = async {
         hub.journal.settle(&hub.client, &(namespace.to_owned(), name.to_owned())).await?;
         let known = hub.index.revisions_of(namespace, name);
-        let revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
+        let mut revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
+        revisions.extend(hub.journal.revision_of(&instance).map(Arc::new));
         Session::open(hub, target, &instance, &revisions).await
     };
     match opened.await {
