@@ -294,7 +294,7 @@ impl Session {
         self.hub.journal.settle(&self.hub.client, &self.key()).await.map(drop)
     }
 
-    fn key(&self) -> Key {
+    pub(crate) fn key(&self) -> Key {
         (self.namespace.clone(), self.name.clone())
     }
 

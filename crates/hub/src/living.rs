@@ -97,7 +97,9 @@ async fn begin(
         hub.journal.settle(&hub.client, &(namespace.to_owned(), name.to_owned())).await?;
         let known = hub.index.revisions_of(namespace, name);
         let mut revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
-        revisions.extend(hub.journal.revision_of(&instance).map(Arc::new));
+        let written = hub.journal.revision_of(&instance);
+        let is_new = |written: &ExtensionRevision| revisions.iter().all(|one| one.spec.number != written.spec.number);
+        revisions.extend(written.filter(is_new).map(Arc::new));
         Session::open(hub, target, &instance, &revisions).await
     };
     match opened.await {
@@ -319,7 +321,7 @@ impl Session {
                 self.leave.is_none()
                     && self.hub.measures.anybody_waits()
                     && archive.is_none_or(|archive| self.hub.index.is_kept(&archive.digest))
-                    && self.hub.journal.is_new(&(self.namespace.clone(), self.name.clone()))
+                    && self.hub.journal.is_new(&self.key())
             }
             _ => false,
         }
