@@ -217,7 +217,11 @@ impl State {
             if entries.len() == page.data.as_ref().map_or(0, BTreeMap::len) {
                 self.pages.insert(page.name_any(), entries.iter().map(Entry::key).collect());
             } else {
-                tracing::warn!(page = page.name_any(), "the journal has a page of another version's");
+                let page = page.name_any();
+                tracing::warn!(
+                    page,
+                    "this page of the journal cannot be read and is kept; run the version that wrote it once"
+                );
             }
             self.mentioned.extend(entries.iter().map(Entry::key));
             self.written.extend(entries.into_iter().map(|entry| (entry.key(), entry)));
