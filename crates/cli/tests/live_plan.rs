@@ -42,7 +42,9 @@ impl World {
     /// With so many hubs, of which the first leads and some serve.
     fn start_with(serving: &[bool]) -> Result<Self> {
         let faults = Faults::start(1)?;
-        write_parting(&faults.hub.bed().dir().join("catalog/parting/1.0.0"))?;
+        let catalog = faults.hub.bed().dir().join("catalog");
+        write_parting(&catalog.join("parting/1.0.0"))?;
+        write_vault(&catalog.join("vault/1.0.0"))?;
         let address = Self::address(&faults).to_string();
         let mut hubs = Vec::new();
         for (number, serves) in serving.iter().enumerate() {
@@ -132,6 +134,28 @@ fn write_parting(folder: &Path) -> Result<()> {
         "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: object }\n",
     )?;
     Ok(std::fs::write(folder.join("chart/templates/hook.yaml"), hook)?)
+}
+
+/// A chart with a password that is made once and found again, a word that is made anew by chance, and a value.
+fn write_vault(folder: &Path) -> Result<()> {
+    let password = "{{- $found := lookup \"v1\" \"Secret\" .Release.Namespace \"password\" }}\n\
+        apiVersion: v1\nkind: Secret\nmetadata: { name: password }\ndata:\n  \
+        password: {{ if $found }}{{ $found.data.password }}{{ else }}{{ randAlphaNum 20 | b64enc }}{{ end }}\n";
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: map }\n\
+        data: { word: {{ randAlpha 20 }}, color: {{ .Values.color }} }\n";
+    let files = [
+        (
+            "definition.yaml",
+            "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: vault-1 }\n\
+             spec: { extension: vault, version: 1.0.0, bootstrap: true, helm: { chart: chart } }\n",
+        ),
+        ("chart/Chart.yaml", "apiVersion: v2\nname: vault\nversion: 1.0.0\n"),
+        ("chart/values.yaml", "color: red\n"),
+        ("chart/templates/password.yaml", password),
+        ("chart/templates/map.yaml", map),
+    ];
+    std::fs::create_dir_all(folder.join("chart/templates"))?;
+    files.into_iter().try_for_each(|(path, text)| Ok(std::fs::write(folder.join(path), text)?))
 }
 
 /// What the hub wrote to the target, each as `VERB RESOURCE NAMESPACE/NAME`; what it only tried is left out.
@@ -268,6 +292,43 @@ fn what_a_plan_says_is_what_is_then_done() -> Result<()> {
     }
     eprintln!("  plan: {writes} writes were planned and done, by {}", kinds.into_iter().collect::<Vec<_>>().join(", "));
     ensure!(writes > edits, "hardly anything was done: {writes}");
+    Ok(())
+}
+
+#[test]
+fn what_was_looked_up_or_made_by_chance_does_not_rotate_at_a_plan() -> Result<()> {
+    let world = World::start()?;
+    let spec = |color: &str| {
+        let extension = json!({ "name": "vault", "catalog": "local" });
+        json!({ "cluster": "c0", "namespace": "thing", "extension": extension, "values": { "color": color } })
+    };
+    let target = world.faults.targets[0].client();
+    let made = || -> Result<[Value; 2]> {
+        let password = target.get("/api/v1/namespaces/thing/secrets/password")?["data"]["password"].clone();
+        Ok([password, target.get("/api/v1/namespaces/thing/configmaps/map")?["data"]["word"].clone()])
+    };
+    world.write(&spec("red"))?;
+    world.settled()?;
+    let (before, quiet) = (made()?, world.log()?);
+    ensure!(before.iter().all(Value::is_string), "{before:?}");
+
+    // The same is wanted: neither changes, and there is nothing to do.
+    for _ in 0..2 {
+        let plan = world.ask_for(&spec("red"))?;
+        ensure!(plan.writes.is_empty(), "{plan:#?}");
+    }
+    // Another color is wanted: what is found stays as it is.
+    let plan = world.ask_for(&spec("blue"))?;
+    let objects = plan.writes.iter().filter(|write| write.note.is_none());
+    let objects: Vec<&str> = objects.map(|write| write.name.as_str()).collect();
+    ensure!(objects == ["map"], "{plan:#?}");
+    assert_eq!(made()?, before);
+    ensure!(written(&quiet)?.is_empty(), "asking wrote {:#?}", written(&quiet)?);
+
+    // And so it does when that is done.
+    world.write(&spec("blue"))?;
+    world.settled()?;
+    assert_eq!(made()?[0], before[0]);
     Ok(())
 }
 
