@@ -1,4 +1,18 @@
-//! What users of Helm complain about does not happen here. Each is named after the complaint.
+//! What users of Helm complain about does not happen here. Each test is named after the complaint:
+//!
+//! | complaint | test |
+//! |---|---|
+//! | 1 a release that a crash left pending blocks | `a_release_left_pending_by_a_crash_never_blocks`, `live_crash_charts` |
+//! | 2 `crds/` are never upgraded | `definitions_are_upgraded_and_never_at_the_cost_of_data`, `plan/tests/live_crds` |
+//! | 3 a record is too large | `a_record_that_is_too_large_is_trimmed` |
+//! | 4 a rollout times out without a reason | `a_rollout_that_does_not_end_says_why` in `cli/tests/live_running`, `target/tests/live_cause` |
+//! | 5 an API that is gone blocks the upgrade | `an_api_that_is_no_longer_served_does_not_block_the_next_upgrade` |
+//! | 6 passwords rotate | `what_was_looked_up_or_made_by_chance_does_not_rotate_at_a_plan` in `cli/tests/live_plan`, `live_crash_charts` |
+//! | 7 a failure is stuck | `what_fails_stops_or_goes_back_where_that_is_wanted` and the one after it |
+//! | 8 others' fields are fought over | `what_others_may_take_stays_and_all_else_is_mended` in `live_drift` |
+//! | 9 nobody knows where a value is from | `every_value_names_its_layer_and_secrets_are_not_shown` in `cli/tests/live_values` |
+//! | 10 a field cannot change | `a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed`, `plan/tests/live_fixed` |
+//! | 11 nobody sees what an upgrade changes | `what_a_plan_says_is_what_is_then_done` in `cli/tests/live_plan` |
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -7,6 +21,7 @@ mod world;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -15,21 +30,17 @@ use fitout_testkit::{cpu, until};
 use serde_json::{Value, json};
 use world::{INSTANCES, LIMIT, World, apply, condition, object};
 
-/// All on one pair of clusters, which cost more than the rest together.
-#[test]
-fn what_hurts_elsewhere() -> Result<()> {
+/// One pair of clusters for all tests, which costs more than they do together, and one test at a time: some measure.
+fn world() -> MutexGuard<'static, World> {
+    static WORLD: LazyLock<Mutex<World>> = LazyLock::new(|| Mutex::new(start().unwrap()));
+    WORLD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn start() -> Result<World> {
     let world = World::start_with(false)?;
     write(&world.catalog)?;
     world.offer()?;
-    a_release_left_pending_by_a_crash_never_blocks(&world)?;
-    definitions_are_upgraded_and_never_at_the_cost_of_data(&world)?;
-    a_record_that_is_too_large_is_trimmed(&world)?;
-    an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(&world)?;
-    a_value_from_a_secret_is_never_told(&world)?;
-    what_fails_stops_or_goes_back_where_that_is_wanted(&world)?;
-    what_does_not_become_healthy_in_time_stops_or_goes_back_too(&world)?;
-    a_hook_that_never_ends_does_not_hold_back_an_uninstall_without_hooks(&world)?;
-    a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed(&world)
+    Ok(world)
 }
 
 const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -130,7 +141,9 @@ fn color(world: &World, namespace: &str) -> Result<Value> {
     Ok(world.target.client().get(&format!("/api/v1/namespaces/{namespace}/configmaps/map"))?["data"]["color"].clone())
 }
 
-fn a_release_left_pending_by_a_crash_never_blocks(world: &World) -> Result<()> {
+#[test]
+fn a_release_left_pending_by_a_crash_never_blocks() -> Result<()> {
+    let world = &*world();
     let chart = world.catalog.join("stuck/1.0.0/chart");
     let mut helm = Command::new(world.target.bed().programs().helm())
         .args(["install", "stuck"])
@@ -156,7 +169,9 @@ fn a_release_left_pending_by_a_crash_never_blocks(world: &World) -> Result<()> {
     Ok(())
 }
 
-fn definitions_are_upgraded_and_never_at_the_cost_of_data(world: &World) -> Result<()> {
+#[test]
+fn definitions_are_upgraded_and_never_at_the_cost_of_data() -> Result<()> {
+    let world = &*world();
     let properties = || -> Result<usize> {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/parts.example.com";
         let crd = world.target.client().get(path)?;
@@ -180,7 +195,9 @@ fn definitions_are_upgraded_and_never_at_the_cost_of_data(world: &World) -> Resu
     Ok(())
 }
 
-fn a_record_that_is_too_large_is_trimmed(world: &World) -> Result<()> {
+#[test]
+fn a_record_that_is_too_large_is_trimmed() -> Result<()> {
+    let world = &*world();
     let chart = world.catalog.join("large/1.0.0/chart");
     let refused = world.target.helm().run(&["install", "large", chart.to_str().unwrap(), "--namespace=default"]);
     let refused = refused.unwrap_err().to_string();
@@ -193,7 +210,9 @@ fn a_record_that_is_too_large_is_trimmed(world: &World) -> Result<()> {
     helm(&["history"]).map(drop)
 }
 
-fn an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(world: &World) -> Result<()> {
+#[test]
+fn an_api_that_is_no_longer_served_does_not_block_the_next_upgrade() -> Result<()> {
+    let world = &*world();
     let crd = CRD.replace("PROPERTIES", "").replace("example.com", "old.example.com").replace("parts", "things");
     let crd = crd.replace("kind: Part", "kind: Thing").replace("part", "thing").replace("PartList", "ThingList");
     world.target.kubectl().run_with_input(&["apply", "--filename=-"], &crd)?;
@@ -215,7 +234,9 @@ fn an_api_that_is_no_longer_served_does_not_block_the_next_upgrade(world: &World
 }
 
 /// Not one of the eleven, and as old: Helm's own words quote the value that a schema refuses.
-fn a_value_from_a_secret_is_never_told(world: &World) -> Result<()> {
+#[test]
+fn a_value_from_a_secret_is_never_told() -> Result<()> {
+    let world = &*world();
     want(world, "strict", &json!({ "values": { "color": "Blue-1" } }))?;
     told(world, "strict", "Blue-1")?;
     let secret = json!({ "type": "fitout.dev/values", "stringData": { "values.yaml": "color: Hunter-2" } });
@@ -227,7 +248,9 @@ fn a_value_from_a_secret_is_never_told(world: &World) -> Result<()> {
     Ok(())
 }
 
-fn what_fails_stops_or_goes_back_where_that_is_wanted(world: &World) -> Result<()> {
+#[test]
+fn what_fails_stops_or_goes_back_where_that_is_wanted() -> Result<()> {
+    let world = &*world();
     want(world, "failing", &json!({ "onFailure": "Stop" }))?;
     told(world, "failing", "is installed")?;
     let statuses = || statuses(world, "failing");
@@ -270,7 +293,9 @@ fn statuses(world: &World, release: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-fn what_does_not_become_healthy_in_time_stops_or_goes_back_too(world: &World) -> Result<()> {
+#[test]
+fn what_does_not_become_healthy_in_time_stops_or_goes_back_too() -> Result<()> {
+    let world = &*world();
     let want = |policy: &str, replicas: u32| {
         let values = json!({ "replicas": replicas });
         want(world, "slow", &json!({ "onFailure": policy, "healthyWithinSeconds": 3, "values": values }))
@@ -321,7 +346,9 @@ fn what_is_late_and_suspended_costs_nothing(world: &World) -> Result<()> {
     Ok(())
 }
 
-fn a_hook_that_never_ends_does_not_hold_back_an_uninstall_without_hooks(world: &World) -> Result<()> {
+#[test]
+fn a_hook_that_never_ends_does_not_hold_back_an_uninstall_without_hooks() -> Result<()> {
+    let world = &*world();
     want(world, "clingy", &json!({ "releaseLabels": { "team": "blue" } }))?;
     told(world, "clingy", "is installed")?;
     let labelled = "/api/v1/namespaces/clingy/secrets?labelSelector=owner%3Dhelm,team%3Dblue";
@@ -343,7 +370,9 @@ fn a_hook_that_never_ends_does_not_hold_back_an_uninstall_without_hooks(world: &
     Ok(())
 }
 
-fn a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed(world: &World) -> Result<()> {
+#[test]
+fn a_field_that_cannot_change_is_told_and_made_anew_where_that_is_allowed() -> Result<()> {
+    let world = &*world();
     want(world, "fixed", &json!({}))?;
     told(world, "fixed", "is installed")?;
     let service = || world.target.client().get("/api/v1/namespaces/fixed/services/web");
