@@ -58,6 +58,11 @@ impl Packed {
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
+
+    /// The room that it takes, in bytes.
+    pub fn size(&self) -> usize {
+        self.packed.len()
+    }
 }
 
 /// The store.

@@ -2,9 +2,9 @@
 //! on each what came of it.
 //!
 //! Nobody waits for it, so it comes after what somebody waits for: when nothing has changed for a moment, and at the latest
-//! half a minute later. What came of a revision follows from the instance's status, and what it has installed is in the
-//! release's record on the cluster too, so nothing is lost with a hub that ends before; an event that was not told by then
-//! is.
+//! half a minute later, or some minutes where a crowd waits for its turn. What came of a revision follows from the instance's
+//! status, and what it has installed is in the release's record on the cluster too, so nothing is lost with a hub that ends
+//! before; an event that was not told by then is.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,8 +30,14 @@ const CALM: Duration = Duration::from_secs(1);
 /// How long is waited for that.
 const AT_THE_LATEST: Duration = Duration::from_secs(30);
 
+/// The same where instances wait for their turn on a cluster: what is written here, they would wait for too.
+const IN_A_CROWD: Duration = Duration::from_mins(5);
+
 /// As many events as can wait. One more is dropped: the status says the same.
 const EVENTS: usize = 4096;
+
+/// As many bytes of contents as a crowd may have wait.
+const CONTENTS: usize = 16 << 20;
 
 /// What waits to be written.
 #[derive(Default)]
@@ -64,6 +70,14 @@ impl Chronicle {
     pub(crate) fn settle(&self) {
         self.bell.notify_one();
     }
+
+    /// How long it waits for calm. A crowd has it wait for as long as that costs no event and little memory.
+    fn patience(&self, crowded: bool) -> Duration {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let contents =
+            self.contents.lock().unwrap_or_else(PoisonError::into_inner).values().map(Packed::size).sum::<usize>();
+        if crowded && events < EVENTS / 2 && contents < CONTENTS { IN_A_CROWD } else { AT_THE_LATEST }
+    }
 }
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
@@ -75,8 +89,9 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             ended = changes.changed() => ended?,
             () = hub.chronicle.bell.notified() => {}
         }
-        let latest = Instant::now() + AT_THE_LATEST;
-        while Instant::now() < latest && timeout(CALM, changes.changed()).await.is_ok() {}
+        let began = Instant::now();
+        let patience = || hub.chronicle.patience(hub.measures.anybody_waits());
+        while began.elapsed() < patience() && timeout(CALM, changes.changed()).await.is_ok() {}
         if hub.journal.settle_all(&hub).await {
             // What came of them is written when the index has heard of them.
             hub.chronicle.settle();
@@ -133,5 +148,34 @@ async fn results(hub: &Hub) {
             Err(kube::Error::Api(status)) if status.code == 404 => {}
             Err(error) => tracing::warn!(instance = of.1, %error, "result"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::runtime::events::EventType;
+
+    use super::*;
+
+    #[test]
+    fn those_who_wait_for_their_turn_come_first_as_long_as_that_costs_no_event_and_little_memory() {
+        let chronicle = Chronicle::default();
+        assert_eq!([true, false].map(|crowded| chronicle.patience(crowded)), [IN_A_CROWD, AT_THE_LATEST]);
+        for _ in 0..EVENTS / 2 {
+            let (reason, action) = ("Installed".to_owned(), "Reconcile".to_owned());
+            let event = Event { type_: EventType::Normal, reason, note: None, action, secondary: None };
+            chronicle.tell(event, ObjectReference::default());
+        }
+        assert_eq!(chronicle.patience(true), AT_THE_LATEST);
+        drop(taken(&chronicle.events));
+        assert_eq!(chronicle.patience(true), IN_A_CROWD);
+        // Nothing makes it smaller.
+        let mut state = 1_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state.to_be_bytes()[0]
+        };
+        chronicle.keep(Packed::new(&(0..CONTENTS).map(|_| byte()).collect::<Vec<u8>>()));
+        assert_eq!(chronicle.patience(true), AT_THE_LATEST);
     }
 }
