@@ -108,7 +108,12 @@ impl ExtensionRevision {
 
     /// The name of the object for a revision of an instance.
     pub fn name_of(instance: &str, number: u32) -> String {
-        format!("{instance}.{number}")
+        format!("{}{number}", Self::names_of(instance))
+    }
+
+    /// What the names of all revisions of an instance begin with, and those of no other.
+    pub fn names_of(instance: &str) -> String {
+        format!("{instance}.")
     }
 }
 

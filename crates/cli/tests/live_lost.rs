@@ -119,6 +119,28 @@ fn a_cluster_that_is_back_is_let_come_to_itself() -> Result<()> {
 }
 
 #[test]
+fn the_loss_of_a_cluster_unsays_nothing_though_word_of_it_is_late() -> Result<()> {
+    let mut faults = Faults::start(1)?;
+    let _hub = faults.run_hub_with("hub", &PATIENT)?;
+    faults.hub_proxy.decide(|asked| {
+        let begins = asked.method == "POST" && asked.path.contains("/extensionrevisions");
+        if begins { Fate::Hush("/extensioninstances") } else { Fate::Pass }
+    });
+    faults.want("thing", 0, &json!({ "version": "1.x" }))?;
+    faults.until_ready("thing", 1, LIMIT)?;
+    faults.targets[0].kill_api_server(0);
+    until("the status names the cluster that is lost", LIMIT, || {
+        let instance = faults.instance("thing")?.unwrap();
+        let message = condition(&instance, "Ready")["message"].as_str().unwrap_or_default().to_owned();
+        ensure!(message.starts_with("cluster c0: "), "{message}");
+        // What is installed is still said.
+        let said = &instance["status"];
+        assert_eq!((&said["revision"], &said["version"]), (&json!(1), &json!("1.0.0")), "{said}");
+        Ok(())
+    })
+}
+
+#[test]
 fn the_hubs_own_api_server_may_go_in_the_middle_of_an_install() -> Result<()> {
     let mut faults = Faults::start(1)?;
     // Longer than the slowest machine takes to start an API server: a hub that has lost its lease ends.

@@ -14,13 +14,11 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{Instrument, error_span};
 
+use crate::groups::Key;
 use crate::{Hub, kubeconfigs, leaving, living, report, status};
 
 /// How long a cluster that cannot be reached is left alone, unless something changes.
 const RETRY: Duration = Duration::from_secs(5);
-
-/// Where a cluster is registered: namespace and name.
-pub(crate) type Key = (String, String);
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let (mut members, mut others) = (hub.index.members(), hub.index.others());

@@ -17,12 +17,13 @@ use kube::{Api, ResourceExt};
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::clusters::Key;
+use crate::groups::{Key, key};
 use crate::journal::{self, Entry};
 use crate::leaving::{self, set_finalizers};
-use crate::session::{Adopted, Session, ensure_known, owner};
+use crate::session::{Adopted, Session, owner};
 use crate::trouble::{Outdated, Patience, Trouble};
-use crate::{computing, report};
+use crate::unheard::{Word, version};
+use crate::{asking, computing, report};
 
 impl Session {
     /// Carries out all effects side by side. The first failure is the one that is told; the others are tried again too.
@@ -124,7 +125,7 @@ impl Session {
             Effect::Release => {
                 // What a revision wrote that nobody knows would stay for ever.
                 let next = self.versions.keys().next_back().map_or(1, |last| last + 1);
-                ensure_known(&self.hub, instance, next).await?;
+                asking::ensure_known(&self.hub, instance, next).await?;
                 self.hold(instance, false).await
             }
             Effect::WriteRevision { number, action } => {
@@ -212,7 +213,7 @@ impl Session {
         let mut status = said().clone().unwrap_or_default();
         status.test = change(status.test);
         let api: Api<ExtensionInstance> = Api::namespaced(self.hub.client.clone(), &self.namespace);
-        report::write(&api, &instance.name_any(), &status).await?;
+        self.hub.index.instance_is(&self.key(), report::write(&api, &instance.name_any(), &status).await?);
         *said() = Some(status);
         Ok(())
     }
@@ -274,12 +275,16 @@ impl Session {
         self.settle().await?;
         let revision = journal::object(instance.namespace(), spec.clone());
         match self.revisions().create(&PostParams::default(), &revision).await {
-            Ok(_) => Ok(()),
+            Ok(written) => {
+                self.hub.index.revision_is(&key(&written), Word::There(version(&written)));
+                Ok(())
+            }
             Err(kube::Error::Api(status)) if status.code == 409 => {
                 // Written before a crash, or by somebody else: the same record is ours.
                 let name = ExtensionRevision::name_of(&self.name, number);
                 let found = self.revisions().get(&name).await?;
                 if found.spec == spec {
+                    self.hub.index.revision_is(&key(&found), Word::There(version(&found)));
                     Ok(())
                 } else {
                     Err(Outdated(format!("ExtensionRevision/{name}: another one has this number")).into())
@@ -291,7 +296,7 @@ impl Session {
 
     /// Has what is in the journal of this instance made an object.
     async fn settle(&self) -> kube::Result<()> {
-        self.hub.journal.settle(&self.hub.client, &self.key()).await.map(drop)
+        self.hub.journal.settle(&self.hub, &self.key()).await.map(drop)
     }
 
     pub(crate) fn key(&self) -> Key {

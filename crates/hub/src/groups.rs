@@ -85,7 +85,8 @@ impl<G: Clone + Eq + Hash> Members<G> {
     }
 }
 
-fn key(object: &impl Resource) -> Key {
+/// The key of an object.
+pub(crate) fn key(object: &impl Resource) -> Key {
     (object.namespace().unwrap_or_default(), object.name_any())
 }
 

@@ -20,7 +20,8 @@ use kube::{Api, Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, watch};
 
-use crate::groups::{Groups, Key};
+use crate::groups::{Groups, Key, key};
+use crate::unheard::{Unheard, Word, version};
 
 /// One store for each kind, and word of changes: to each only of what it is about.
 pub(crate) struct Index {
@@ -35,6 +36,8 @@ pub(crate) struct Index {
     kubeconfigs: Store<Secret>,
     places: Arc<Groups<ExtensionInstance, Place>>,
     shared: Arc<Groups<ExtensionRevision, Shared>>,
+    unheard_instances: Arc<Unheard>,
+    unheard_revisions: Arc<Unheard>,
     news: Arc<News>,
 }
 
@@ -108,7 +111,6 @@ impl Drop for Bell {
 impl News {
     /// Tells whoever it is about of what has become of an instance.
     fn tell(&self, event: &Event<ExtensionInstance>) {
-        let key = |instance: &ExtensionInstance| (instance.namespace().unwrap_or_default(), instance.name_any());
         let mut there = self.there.lock().unwrap_or_else(PoisonError::into_inner);
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         let members = match event {
@@ -148,21 +150,29 @@ impl Index {
         let places = Arc::new(Groups::by(|instance| vec![place(instance)]));
         let shared = Arc::new(Groups::by(shared));
         let (wanting, sharing) = (Arc::clone(&places), Arc::clone(&shared));
+        let (unheard_instances, unheard_revisions) = <(Arc<Unheard>, Arc<Unheard>)>::default();
+        let (of_instances, of_revisions) = (Arc::clone(&unheard_instances), Arc::clone(&unheard_revisions));
         let others = move || news_of.others.send_modify(|count| *count += 1);
         let index = Self {
             organizations: follow(client, all(), any(&others)),
             catalogs: follow(client, all(), any(&others)),
             clusters: follow(client, all(), any(&others)),
             instances: follow(client, all(), move |event| {
+                of_instances.tell(event);
                 wanting.tell(event);
                 instances.tell(event);
             }),
-            revisions: follow(client, all(), move |event| sharing.tell(event)),
+            revisions: follow(client, all(), move |event| {
+                sharing.tell(event);
+                of_revisions.tell(event);
+            }),
             values: follow(client, all().fields(&format!("type={VALUES_SECRET}")), any(&others)),
             repositories: follow(client, all().fields(&format!("type={REPOSITORY_SECRET}")), any(&others)),
             kubeconfigs: follow(client, all().fields(&format!("type={KUBECONFIG_SECRET}")), any(&others)),
             places,
             shared,
+            unheard_instances,
+            unheard_revisions,
             news,
         };
         let gone = "the index ended before it began";
@@ -203,6 +213,30 @@ impl Index {
     /// An instance by namespace and name.
     pub(crate) fn instance(&self, namespace: &str, name: &str) -> Option<Arc<ExtensionInstance>> {
         self.instances.get(&ObjectRef::new(name).within(namespace))
+    }
+
+    /// Takes note that an instance is in this version, most likely by our own hand.
+    pub(crate) fn instance_is(&self, of: &Key, at: u64) {
+        let known = ObjectRef::new(&of.1).within(&of.0);
+        self.unheard_instances.await_word(of, Word::There(at), || self.instances.get(&known).as_deref().map(version));
+    }
+
+    /// Takes note that a revision is there, or is there no more.
+    pub(crate) fn revision_is(&self, of: &Key, word: Word) {
+        let known = ObjectRef::new(&of.1).within(&of.0);
+        self.unheard_revisions.await_word(of, word, || self.revisions.get(&known).as_deref().map(version));
+    }
+
+    /// Whether there is more to know of an instance and its revisions than is known here.
+    pub(crate) fn is_behind(&self, namespace: &str, name: &str) -> bool {
+        let instance = (namespace.to_owned(), name.to_owned());
+        self.unheard_instances.has(&instance)
+            || self.unheard_revisions.has_any(namespace, &ExtensionRevision::names_of(name))
+    }
+
+    /// Whether there is more to know of any revision.
+    pub(crate) fn awaits_revisions(&self) -> bool {
+        !self.unheard_revisions.is_empty()
     }
 
     /// The instances that want the same release on the same cluster as this one, and it itself.

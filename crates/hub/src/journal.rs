@@ -18,8 +18,9 @@ use kube::{Api, Client, ResourceExt};
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use crate::clusters::Key;
+use crate::groups::{Key, key};
 use crate::report::found;
+use crate::unheard::{Word, version};
 use crate::{Hub, SYSTEM};
 
 /// What tells a page from other secrets.
@@ -126,14 +127,14 @@ impl Journal {
 
     /// Makes an object of the revision of an instance, where it is not one yet, and says whether it did. In a namespace that
     /// goes nothing can be made: there it stays on its page.
-    pub(crate) async fn settle(&self, client: &Client, key: &Key) -> kube::Result<bool> {
+    pub(crate) async fn settle(&self, hub: &Hub, key: &Key) -> kube::Result<bool> {
         if !self.state().written.contains_key(key) {
             return Ok(false);
         }
         let _turn = self.turn.lock().await;
         let entry = self.state().written.get(key).cloned();
         let Some(entry) = entry else { return Ok(false) };
-        let made = make(client, entry).await?;
+        let made = make(hub, entry).await?;
         if made {
             self.state().written.remove(key);
         }
@@ -160,7 +161,7 @@ impl Journal {
                 self.forget(&entry.key()).await;
                 continue;
             }
-            again |= self.settle(&hub.client, &entry.key()).await.unwrap_or_else(|error| {
+            again |= self.settle(hub, &entry.key()).await.unwrap_or_else(|error| {
                 tracing::warn!(instance = entry.spec.instance, %error, "revision");
                 true
             });
@@ -272,14 +273,18 @@ pub(crate) async fn read(client: &Client, instance: &ExtensionInstance) -> kube:
 }
 
 /// Says whether it is an object now. One that is there already is the same: its number is given once.
-async fn make(client: &Client, Entry { namespace, spec, .. }: Entry) -> kube::Result<bool> {
-    let revisions: Api<ExtensionRevision> = Api::namespaced(client.clone(), &namespace);
-    match revisions.create(&PostParams::default(), &object(Some(namespace), spec)).await {
-        Ok(_) => Ok(true),
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(true),
-        Err(kube::Error::Api(status)) if is_going(&status) => Ok(false),
-        Err(error) => Err(error),
-    }
+async fn make(hub: &Hub, Entry { namespace, spec, .. }: Entry) -> kube::Result<bool> {
+    let revisions: Api<ExtensionRevision> = Api::namespaced(hub.client.clone(), &namespace);
+    let revision = object(Some(namespace), spec);
+    let at = match revisions.create(&PostParams::default(), &revision).await {
+        Ok(made) => version(&made),
+        // Whichever it is in.
+        Err(kube::Error::Api(status)) if status.code == 409 => 0,
+        Err(kube::Error::Api(status)) if is_going(&status) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    hub.index.revision_is(&key(&revision), Word::There(at));
+    Ok(true)
 }
 
 /// Whether the namespace that something was to be made in goes, or is gone.

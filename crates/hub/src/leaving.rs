@@ -6,8 +6,10 @@ use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::clusters::{Key, instances};
+use crate::clusters::instances;
+use crate::groups::{Key, key};
 use crate::report::found;
+use crate::unheard::{Word, version};
 use crate::{Hub, kubeconfigs, status};
 
 /// Holds a cluster until its instances are gone.
@@ -95,7 +97,9 @@ pub(crate) async fn remove_revision(hub: &Hub, revision: &ExtensionRevision) -> 
     if revision.finalizers().iter().any(|finalizer| finalizer == FINALIZER) {
         found(set_finalizers(&api, revision, false).await)?;
     }
-    found(api.delete(&revision.name_any(), &DeleteParams::default()).await.map(drop))
+    found(api.delete(&revision.name_any(), &DeleteParams::default()).await.map(drop))?;
+    hub.index.revision_is(&key(revision), Word::Gone(version(revision)));
+    Ok(())
 }
 
 fn api<K>(hub: &Hub, object: &K) -> Api<K>

@@ -5,6 +5,7 @@
 //! Whatever a session knows and needs again is on record, on the hub or on the target: a hub that starts anew goes on
 //! where the last one stopped.
 
+mod asking;
 mod catalogs;
 mod charts;
 mod chronicle;
@@ -30,6 +31,7 @@ mod session;
 mod status;
 mod sweeping;
 mod trouble;
+mod unheard;
 mod valuing;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -153,6 +155,7 @@ impl Hub {
         tracing::info!("the hub leads");
         let mut tasks = JoinSet::new();
         let work = async {
+            asking::catch_up(&hub).await;
             journal::recover(&hub).await;
             tasks.spawn(organizations::run(Arc::clone(&hub)));
             tasks.spawn(catalogs::run(Arc::clone(&hub)));

@@ -4,12 +4,10 @@ use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-use fitout_api::{ExtensionInstance, ExtensionRevision, FailurePolicy};
+use fitout_api::{ExtensionInstance, FailurePolicy};
 use fitout_change::{Action, Effect, Next, RecordStatus, failed_hook, running, unsettled};
 use fitout_plan::{Prepared, Unprepared};
 use fitout_target::{Contact, Target};
-use kube::{Api, ResourceExt};
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::Instrument;
@@ -94,12 +92,8 @@ async fn begin(
 ) -> Ended {
     let Some(instance) = hub.index.instance(namespace, name) else { return Ended::Gone };
     let opened = async {
-        hub.journal.settle(&hub.client, &(namespace.to_owned(), name.to_owned())).await?;
-        let known = hub.index.revisions_of(namespace, name);
-        let mut revisions = if instance.status.is_none() { still_there(hub, known).await? } else { known };
-        let written = hub.journal.revision_of(&instance);
-        let is_new = |written: &ExtensionRevision| revisions.iter().all(|one| one.spec.number != written.spec.number);
-        revisions.extend(written.filter(is_new).map(Arc::new));
+        hub.journal.settle(hub, &(namespace.to_owned(), name.to_owned())).await?;
+        let (instance, revisions) = hub.on_record(&instance).await?;
         Session::open(hub, target, &instance, &revisions).await
     };
     match opened.await {
@@ -110,20 +104,6 @@ async fn begin(
             Ended::Unsure
         }
     }
-}
-
-/// Of a new instance there are revisions only where one of the same name went without them. The index may not have heard
-/// yet that they are gone.
-async fn still_there(hub: &Hub, known: Vec<Arc<ExtensionRevision>>) -> Result<Vec<Arc<ExtensionRevision>>> {
-    let mut found = Vec::new();
-    for revision in known {
-        let api: Api<ExtensionRevision> =
-            Api::namespaced(hub.client.clone(), &revision.namespace().unwrap_or_default());
-        if api.get_opt(&revision.name_any()).await?.is_some_and(|now| now.uid() == revision.uid()) {
-            found.push(revision);
-        }
-    }
-    Ok(found)
 }
 
 impl Session {

@@ -3,21 +3,20 @@
 //! Every replica can say: it goes to the cluster itself, whoever leads, and writes nothing. What is asked for is prepared
 //! by the session's own functions and foreseen by the one that decides.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fitout_api::{Cluster, ExtensionInstance, ExtensionRevision};
+use fitout_api::{Cluster, ExtensionInstance};
 use fitout_change::{Found, Question, Seen, State, Wanted, recognise};
 use fitout_model::ObjectId;
 use fitout_plan::{Mask, Plan, Planned, Prepared};
 use fitout_target::{Claim, Disconnected, Fence, Refusal, Sighting, Target};
 use futures::future::try_join_all;
-use kube::api::ListParams;
-use kube::{Api, ResourceExt};
+use kube::ResourceExt;
 use serde_json::Value;
 
 use crate::session::{self, Session};
-use crate::{Hub, catalogs, clusters, journal, layers};
+use crate::{Hub, catalogs, clusters, layers};
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
@@ -34,13 +33,6 @@ pub enum Unplanned {
 }
 
 impl Hub {
-    /// An instance by namespace and name, as the API server has it now.
-    pub async fn instance(&self, namespace: &str, name: &str) -> kube::Result<Option<ExtensionInstance>> {
-        let api: Api<ExtensionInstance> = Api::namespaced(self.client.clone(), namespace);
-        let named = ListParams::default().fields(&format!("metadata.name={name}"));
-        Ok(api.list(&named).await?.items.into_iter().find(|found| found.name_any() == name))
-    }
-
     /// What would be done if this were an instance, or were one no longer where it is marked as deleted. Values are only
     /// for who may see them, and secrets for nobody.
     pub async fn plan(self: &Arc<Self>, instance: &ExtensionInstance, values: bool) -> Result<Plan, Unplanned> {
@@ -91,20 +83,6 @@ impl Hub {
         let target = visited.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
         clusters::alone(self, cluster, &target.facts().uid)?;
         Ok(target)
-    }
-
-    /// The revisions of an instance, as the API server has them now: the index may be a moment behind.
-    async fn revisions(&self, instance: &ExtensionInstance) -> kube::Result<Vec<Arc<ExtensionRevision>>> {
-        let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
-        let api: Api<ExtensionRevision> = Api::namespaced(self.client.clone(), &namespace);
-        let of_instance = ListParams::default().fields(&format!("spec.instance={name}"));
-        // Before the objects: what leaves the journal becomes one of them.
-        let written = journal::read(&self.client, instance).await?;
-        let mut found = api.list(&of_instance).await?.items;
-        found.retain(|found| found.spec.instance == name);
-        let known: BTreeSet<u32> = found.iter().map(|found| found.spec.number).collect();
-        found.extend(written.into_iter().filter(|written| !known.contains(&written.spec.number)));
-        Ok(found.into_iter().map(Arc::new).collect())
     }
 
     /// Hides what came from secrets: of what is asked for, and of what is there.

@@ -10,12 +10,14 @@ use json_patch::{AddOperation, PatchOperation};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{Patch, PatchParams, ValidationDirective};
-use kube::{Api, Client, ResourceExt};
-use serde::Serialize;
+use kube::{Api, Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch::{self, error::RecvError};
 use tokio::time::timeout;
+
+use crate::unheard::version;
 
 /// The time that conditions are stamped with.
 pub(crate) fn now() -> Time {
@@ -23,10 +25,10 @@ pub(crate) fn now() -> Time {
     Time(Timestamp::from_second(Timestamp::now().as_second()).unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
-/// Replaces the status of an object, whatever it was.
-pub(crate) async fn write<K, S>(api: &Api<K>, name: &str, status: &S) -> kube::Result<()>
+/// Replaces the status of an object, whatever it was, and says which version that makes.
+pub(crate) async fn write<K, S>(api: &Api<K>, name: &str, status: &S) -> kube::Result<u64>
 where
-    K: Clone + std::fmt::Debug + DeserializeOwned,
+    K: Clone + std::fmt::Debug + DeserializeOwned + Resource,
     S: Serialize,
 {
     let value = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
@@ -35,13 +37,13 @@ where
     let patch = Patch::<()>::Json(json_patch::Patch(vec![PatchOperation::Add(replace)]));
     // It has the fields that its type has: nobody need look for others.
     let params = PatchParams { field_validation: Some(ValidationDirective::Ignore), ..PatchParams::default() };
-    api.patch_status(name, &params, &patch).await.map(drop)
+    Ok(version(&api.patch_status(name, &params, &patch).await?))
 }
 
 /// The same of an object that nobody has changed since it was read, most likely: then the API server has the least to do.
-pub(crate) async fn replace<K, S>(client: &Client, api: &Api<K>, object: &K, status: &S) -> kube::Result<()>
+pub(crate) async fn replace<K, S>(client: &Client, api: &Api<K>, object: &K, status: &S) -> kube::Result<u64>
 where
-    K: Clone + std::fmt::Debug + DeserializeOwned + Serialize + ResourceExt,
+    K: Clone + std::fmt::Debug + DeserializeOwned + Serialize + Resource,
     S: Serialize,
 {
     let name = object.name_any();
@@ -54,8 +56,23 @@ where
         .map_err(kube::Error::HttpError)?;
     match client.request_text(request).await {
         Err(kube::Error::Api(refused)) if refused.code == 409 => write(api, &name, status).await,
-        replaced => replaced.map(drop),
+        replaced => {
+            let replaced: Versioned = serde_json::from_str(&replaced?).map_err(kube::Error::SerdeError)?;
+            Ok(replaced.metadata.resource_version.parse().unwrap_or_default())
+        }
     }
+}
+
+/// An object, as far as it says which version of itself it is.
+#[derive(Deserialize)]
+struct Versioned {
+    metadata: VersionedMeta,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct VersionedMeta {
+    resource_version: String,
 }
 
 /// Makes an object what it should be. What is so already is not written: a hub that starts again writes nothing.

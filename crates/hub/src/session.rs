@@ -16,13 +16,13 @@ use fitout_release::Release;
 use fitout_target::{AbortOnDrop, Hearing, Interest, Owner, Target};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
+use kube::ResourceExt;
 use time::OffsetDateTime;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::measures::Counted;
 use crate::progress::Progress;
-use crate::trouble::{Outdated, Patience, Retry};
+use crate::trouble::{Patience, Retry};
 use crate::{Hub, SYSTEM};
 
 pub(crate) struct Session {
@@ -108,18 +108,6 @@ pub(crate) struct Cause {
     pub(crate) due: Instant,
 }
 
-/// Refuses to go on where there is a revision that the index has not heard of: what has no revision would be somebody
-/// else's.
-pub(crate) async fn ensure_known(hub: &Hub, instance: &ExtensionInstance, number: u32) -> Result<()> {
-    let (namespace, name) = (instance.namespace().unwrap_or_default(), instance.name_any());
-    let revisions: Api<ExtensionRevision> = Api::namespaced(hub.client.clone(), &namespace);
-    let of = ExtensionRevision::name_of(&name, number);
-    match revisions.get_opt(&of).await?.filter(|found| found.spec.instance == name) {
-        Some(_) => Err(Outdated(format!("ExtensionRevision/{of} was not known")).into()),
-        None => Ok(()),
-    }
-}
-
 impl Session {
     /// Begins with what is on record, of which these are the revisions.
     pub(crate) async fn open(
@@ -145,9 +133,6 @@ impl Session {
         let record_versions = found.iter().map(|(number, found)| (*number, found.version)).collect();
         let foreign =
             newest.filter(|(number, found)| !is_ours(**number, &found.release, revisions)).map(|(number, _)| *number);
-        if let (true, Some((newest, _))) = (revisions.is_empty(), newest) {
-            ensure_known(hub, instance, *newest).await?;
-        }
         let mut revisions = revisions.to_vec();
         revisions.sort_by_key(|revision| revision.spec.number);
         let installed = instance.status.as_ref().and_then(|status| status.revision);

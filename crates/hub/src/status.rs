@@ -12,6 +12,7 @@ use fitout_target::{Disconnected, Target};
 use kube::runtime::events::{Event, EventType};
 use kube::{Api, Resource, ResourceExt};
 
+use crate::groups::key;
 use crate::session::{Cause, Round, Session, owner};
 use crate::{Hub, report};
 
@@ -77,6 +78,9 @@ pub(crate) async fn failed(hub: &Hub, instance: &ExtensionInstance, sentence: &s
 
 /// Says why an instance is not Ready, and leaves all else as it was said.
 async fn say(hub: &Hub, instance: &ExtensionInstance, reason: &'static str, sentence: &str) {
+    // What was said since this one was heard of is not to be unsaid.
+    let now = hub.now(instance).await.ok().flatten();
+    let instance = now.as_deref().unwrap_or(instance);
     let mut status = instance.status.clone().unwrap_or_default();
     let before = status.clone();
     for (aspect, truth, reason) in [
@@ -101,9 +105,12 @@ async fn publish(
     status: &ExtensionInstanceStatus,
 ) -> bool {
     let api: Api<ExtensionInstance> = Api::namespaced(hub.client.clone(), &instance.namespace().unwrap_or_default());
-    if let Err(error) = report::replace(&hub.client, &api, instance, status).await {
-        tracing::warn!(instance = instance.name_any(), %error, "status");
-        return false;
+    match report::replace(&hub.client, &api, instance, status).await {
+        Ok(version) => hub.index.instance_is(&key(instance), version),
+        Err(error) => {
+            tracing::warn!(instance = instance.name_any(), %error, "status");
+            return false;
+        }
     }
     if let Some(event) = transition(before, status) {
         tracing::info!(reason = event.reason, "{}", event.note.as_deref().unwrap_or_default());

@@ -17,6 +17,10 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     loop {
         let age = hub.options.sweep_after;
         sleep(age).await;
+        // A revision that was not heard of names something too.
+        if hub.index.awaits_revisions() {
+            continue;
+        }
         let before = Timestamp::now() - age;
         let revisions = hub.index.revisions.state();
         let digests =

@@ -1,4 +1,4 @@
-//! A server between a client and a cluster, which can lose requests and answers.
+//! A server between a client and a cluster, which can lose requests and answers, and be late to tell.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use futures::StreamExt;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, BodyStream, Full, StreamBody};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Uri, server};
@@ -21,6 +22,7 @@ use rustls::{ClientConfig, RootCertStore};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 use crate::Cluster;
 
@@ -37,6 +39,8 @@ pub enum Fate {
     KeepBack,
     /// It is carried out, and the answer says that something went wrong.
     Belie,
+    /// It is answered by the cluster, and those who watch what is at a path like this are hushed.
+    Hush(&'static str),
 }
 
 /// A request, as far as its fate depends on it.
@@ -61,6 +65,7 @@ type Body = BoxBody<Bytes, hyper::Error>;
 struct Shared {
     decide: Mutex<Decide>,
     kept_back: Sender<Asked>,
+    hushed: watch::Sender<Option<&'static str>>,
     upstream: Client<HttpsConnector<HttpConnector>, Incoming>,
     server: String,
 }
@@ -87,6 +92,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             decide: Mutex::new(Box::new(|_| Fate::Pass)),
             kept_back: sender,
+            hushed: watch::Sender::new(None),
             upstream: Client::builder(TokioExecutor::new()).build(connector),
             server: cluster.client().server().to_owned(),
         });
@@ -100,6 +106,11 @@ impl Proxy {
     /// Decides from now on what becomes of requests.
     pub fn decide(&self, decide: impl FnMut(&Asked) -> Fate + Send + 'static) {
         *self.shared.decide.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(decide);
+    }
+
+    /// Has those who watch what is at a path like this wait for word, until they are told all of it together.
+    pub fn hush(&self, path: Option<&'static str>) {
+        self.shared.hushed.send_replace(path);
     }
 
     /// Waits for the next answer that is kept back or belied, and says to what.
@@ -145,6 +156,7 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<R
     match fate {
         Fate::Refuse => return Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "refused by the test")),
         Fate::Forbid => return Ok(failed(StatusCode::FORBIDDEN, "forbidden by the test")),
+        Fate::Hush(path) => drop(shared.hushed.send_replace(Some(path))),
         Fate::Pass | Fate::KeepBack | Fate::Belie => {}
     }
     *request.uri_mut() = format!("{}{}", shared.server, asked.path).parse::<Uri>()?;
@@ -161,7 +173,24 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<R
         let _ = shared.kept_back.send(asked);
         return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, "belied by the test"));
     }
+    if asked.path.contains("watch=true") {
+        return Ok(answer.map(|body| told(body, shared.hushed.subscribe(), asked.path)));
+    }
     Ok(answer.map(BodyExt::boxed))
+}
+
+/// What a watch tells, as long as it is not hushed.
+fn told(body: Incoming, hushed: watch::Receiver<Option<&'static str>>, path: String) -> Body {
+    let path: Arc<str> = path.into();
+    let words = BodyStream::new(body).then(move |word| {
+        let (mut hushed, path) = (hushed.clone(), Arc::clone(&path));
+        async move {
+            // Who could hush it is gone with the proxy.
+            let _ = hushed.wait_for(|hushed| !hushed.is_some_and(|part| path.contains(part))).await;
+            word
+        }
+    });
+    BodyExt::boxed(StreamBody::new(words))
 }
 
 fn failed(status: StatusCode, said: &'static str) -> Response<Body> {
