@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use fitout_chart::Chart;
+use fitout_helm_chart::Chart;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use fitout_gotmpl::{Functions, MissingKey, Set};
+use fitout_go_template::{Functions, MissingKey, Set};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {

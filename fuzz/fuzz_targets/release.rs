@@ -7,9 +7,9 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = fitout_release::decode(text);
+        let _ = fitout_helm_release::decode(text);
     }
-    if let Ok(release) = fitout_release::decode(&STANDARD.encode(bytes)) {
-        let _ = fitout_release::encode(&release);
+    if let Ok(release) = fitout_helm_release::decode(&STANDARD.encode(bytes)) {
+        let _ = fitout_helm_release::encode(&release);
     }
 });

@@ -1,7 +1,7 @@
 //! Any flag sets values or is refused.
 #![no_main]
 
-use fitout_chart::values::UserValues;
+use fitout_helm_chart::values::UserValues;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

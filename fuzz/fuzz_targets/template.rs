@@ -3,13 +3,13 @@
 
 use std::rc::Rc;
 
-use fitout_gotmpl::{MissingKey, Set, Value};
-use fitout_sprig::{Replay, World};
+use fitout_go_template::{MissingKey, Set, Value};
+use fitout_helm_functions::{Replay, World};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
     let world: Rc<dyn World> = Rc::new(Replay::default());
-    let set = Set::new("root", Rc::new(fitout_sprig::functions(&world)), MissingKey::Zero);
+    let set = Set::new("root", Rc::new(fitout_helm_functions::functions(&world)), MissingKey::Zero);
     if set.parse("t", text).is_ok() {
         let data =
             Value::map([("a", Value::list([Value::int(1), "x".into()])), ("b", Value::map([("c", Value::Nil)]))]);

@@ -31,10 +31,10 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
     testbed::build()?;
     let (package, name, options) = match bench {
         Bench::Install => ("fitout-hub", "install", vec![]),
-        Bench::Template => ("fitout-gotmpl", "template", vec![]),
+        Bench::Template => ("fitout-go-template", "template", vec![]),
         Bench::Render => {
             cargo(&["build", "--quiet", "--locked", "--release", "--package", "fitout-cli"])?;
-            ("fitout-chart", "render", vec![])
+            ("fitout-helm-chart", "render", vec![])
         }
         Bench::Releases { options } => {
             testbed::build_flux()?;

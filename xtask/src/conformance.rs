@@ -32,7 +32,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     testbed::build()?;
     let With::Helm = options.with;
     let status = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--locked", "--package", "fitout-chart", "--example", "conformance", "--"])
+        .args(["run", "--quiet", "--locked", "--package", "fitout-helm-chart", "--example", "conformance", "--"])
         .args(options.once.then_some("--once"))
         .args(&options.charts)
         .current_dir(paths::checkout())

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use fitout_testkit::paths;
 
-const REASONS: &str = "crates/sprig/tests/uncovered.txt";
+const REASONS: &str = "crates/helm/functions/tests/uncovered.txt";
 /// What is looked at. Go writes what it counted only where the program itself is counted too.
 const PACKAGES: &str = "./functions,text/template,github.com/Masterminds/sprig/v3,helm.sh/helm/v4/pkg/engine";
 const SOURCES: [&str; 4] = [
@@ -58,11 +58,14 @@ fn measure(folder: &Path, templates: u64) -> Result<String> {
     }
     fs::create_dir_all(&data)?;
     let mut build = Command::new("go");
-    build.args(["build", "-cover", "-coverpkg", PACKAGES, "-o"]).arg(folder.join("judge-functions")).arg("./functions");
-    succeed(build.current_dir(paths::checkout().join("testbed/judge")))?;
+    build
+        .args(["build", "-cover", "-coverpkg", PACKAGES, "-o"])
+        .arg(folder.join("oracle-functions"))
+        .arg("./functions");
+    succeed(build.current_dir(paths::checkout().join("testbed/oracle")))?;
     let mut fuzzer = Command::new(env!("CARGO"));
     fuzzer
-        .args(["test", "--quiet", "--package", "fitout-sprig", "--test", "live_judge", "--locked", "--"])
+        .args(["test", "--quiet", "--package", "fitout-helm-functions", "--test", "live_oracle", "--locked", "--"])
         .args(["--exact", "templates_make_the_same_of_values"])
         .current_dir(paths::checkout())
         .env("FITOUT_JUDGES", folder)
@@ -220,7 +223,7 @@ mod tests {
 
     #[test]
     fn the_list_says_where_and_why() -> Result<()> {
-        let all = listed(include_str!("../../crates/sprig/tests/uncovered.txt"))?;
+        let all = listed(include_str!("../../crates/helm/functions/tests/uncovered.txt"))?;
         assert!(all.keys().all(|file| SOURCES.iter().any(|source| file.starts_with(source))), "{all:?}");
         assert!(listed("a.go\nx-y z\n").is_err() && listed("1-2 before any file\n").is_err());
         Ok(())

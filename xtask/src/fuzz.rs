@@ -19,11 +19,11 @@ const LIMITS: [&str; 3] = ["-rss_limit_mb=512", "-malloc_limit_mb=512", "-timeou
 
 /// A program of `fuzz/`, and the case tables whose texts it begins with.
 const TARGETS: [(&str, &[&str]); 6] = [
-    ("template", &["crates/gotmpl/tests/cases", "crates/sprig/tests/cases"]),
-    ("lexer", &["crates/gotmpl/tests/cases"]),
-    ("yaml", &["crates/goyaml/tests/cases"]),
+    ("template", &["crates/go/template/tests/cases", "crates/helm/functions/tests/cases"]),
+    ("lexer", &["crates/go/template/tests/cases"]),
+    ("yaml", &["crates/go/yaml/tests/cases"]),
     ("archive", &[]),
-    ("strvals", &["crates/chart/tests/cases"]),
+    ("strvals", &["crates/helm/chart/tests/cases"]),
     ("release", &[]),
 ];
 

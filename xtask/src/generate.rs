@@ -18,7 +18,8 @@ pub(crate) struct Options {
 /// The directories in which every file is generated.
 const DIRECTORIES: [&str; 2] = ["deploy/crds", "deploy/chart/templates/crds"];
 
-const HEADER: &str = "# Generated from crates/api by `cargo xtask generate`. Edit the types there, not this file.\n";
+const HEADER: &str =
+    "# Generated from crates/edge/api by `cargo xtask generate`. Edit the types there, not this file.\n";
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     if options.check { check() } else { write() }

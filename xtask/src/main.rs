@@ -1,7 +1,5 @@
 //! The one door to every chore: `cargo xtask`.
 
-#[cfg(test)]
-mod balance;
 mod bench;
 mod conformance;
 mod coverage;
@@ -10,8 +8,10 @@ mod generate;
 mod hub;
 mod image;
 mod lint;
-mod mistakes;
+mod mutation_test;
 mod packages;
+#[cfg(test)]
+mod purity_ratio;
 mod suite;
 mod testbed;
 mod up;
@@ -54,7 +54,8 @@ enum Chore {
     /// Give what reads the input of strangers anything at all, for a time
     Fuzz(fuzz::Options),
     /// Plant mistakes in a copy of the code, and have the fuzzer find each
-    Mistakes(mistakes::Options),
+    #[command(alias = "mistakes")]
+    MutationTest(mutation_test::Options),
     /// Build the testbed: Kubernetes, Helm and the workloads that tests run
     Testbed,
 }
@@ -71,7 +72,7 @@ fn main() -> ExitCode {
         Chore::Conformance(options) => conformance::run(&options),
         Chore::Coverage(options) => coverage::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
-        Chore::Mistakes(options) => mistakes::run(&options),
+        Chore::MutationTest(options) => mutation_test::run(&options),
         Chore::Testbed => testbed::build().map(|_| ()),
     };
     match result {

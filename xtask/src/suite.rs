@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use fitout_testkit::{paths, skip, sweep, traces};
+use fitout_testkit::{leak_check, paths, skip, sweep};
 use serde_json::Value;
 
 use crate::{lint, packages, testbed};
@@ -166,7 +166,7 @@ fn count(output: &str) -> Counts {
 
 /// The last test of all: that nothing is left of the others.
 fn nothing_left() -> Result<Counts> {
-    let left = traces::all()?;
+    let left = leak_check::all()?;
     if left.is_empty() {
         println!("  nothing of the testbed is left");
         return Ok(Counts { passed: 1, ..Counts::default() });

@@ -42,7 +42,7 @@ pub(crate) fn up() -> Result<()> {
     }
     start_hub(&mut cluster, &fitout)?;
     step("hub", began);
-    let dir = cluster.bed().dir().to_owned();
+    let dir = cluster.sandbox().dir().to_owned();
     cluster.bin()?;
     cluster.keep(NAME)?;
     show(&programs, &dir)

@@ -102,7 +102,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Extension,
     },
-    /// Register clusters, look at them, let them go
+    /// `ReleaseWatch` clusters, look at them, let them go
     Cluster {
         #[command(subcommand)]
         command: Cluster,
@@ -126,30 +126,30 @@ pub(crate) enum Command {
 /// How the hub runs.
 #[derive(Args)]
 pub(crate) struct Hub {
-    /// How many revisions of an instance are kept beside the one that is deployed
+    /// Number of revisions to keep per instance, beside the deployed one
     #[arg(long, value_name = "COUNT", default_value_t = 9)]
     pub(crate) history: usize,
-    /// How long content stays that no revision names
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = ages::duration)]
-    pub(crate) sweep_after: Duration,
-    /// How long other replicas wait for one that has gone silent before one of them takes over
+    /// How long content stays in the store after the last revision that names it is gone
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = ages::duration, alias = "sweep-after")]
+    pub(crate) content_gc_grace: Duration,
+    /// Lease duration: another replica takes over when the leader has not renewed for this long
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = ages::duration)]
     pub(crate) lease: Duration,
-    /// How long until a chart repository is asked again whose answer only its publisher can mend
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = ages::duration)]
-    pub(crate) revisit: Duration,
-    /// Where to answer /healthz, /readyz and /metrics, such as 0.0.0.0:8080 [default: nowhere]
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) observe: Option<SocketAddr>,
-    /// How the lines of the log look
+    /// Retry interval after a permanent fetch failure (wrong digest, 401, invalid chart)
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = ages::duration, alias = "revisit")]
+    pub(crate) fetch_retry_interval: Duration,
+    /// Address that serves /healthz, /readyz and /metrics, such as 0.0.0.0:8080 [default: none]
+    #[arg(long, value_name = "ADDRESS", alias = "observe")]
+    pub(crate) metrics_address: Option<SocketAddr>,
+    /// Format of log lines
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub(crate) log_format: LogFormat,
-    /// How much is logged
+    /// Least severe level that is logged
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "info")]
     pub(crate) log_level: LogLevel,
-    /// Where to serve the API of plans, such as 0.0.0.0:8443, for the hub's API server to ask
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) serve: Option<SocketAddr>,
+    /// Address that serves compute.fitout.dev (plans and values) to the API server, such as 0.0.0.0:8443 [default: none]
+    #[arg(long, value_name = "ADDRESS", alias = "serve")]
+    pub(crate) api_address: Option<SocketAddr>,
 }
 
 /// Whether to wait until a change has been carried out.
@@ -194,7 +194,7 @@ pub(crate) struct Values {
 
 /// What may happen when something goes wrong, or has to be lost.
 #[derive(Args)]
-pub(crate) struct Cautions {
+pub(crate) struct SafetyArgs {
     /// What is done where a change fails [default: retry]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) on_failure: Option<OnFailure>,
@@ -243,7 +243,7 @@ pub(crate) struct Install {
     /// The cluster to install it on
     #[arg(long, short)]
     pub(crate) cluster: String,
-    /// The catalog that offers the extension
+    /// The catalog that `catalog_lookup` the extension
     #[arg(long, default_value = "community")]
     pub(crate) catalog: String,
     /// Whose catalog it is, where both have one of that name
@@ -264,7 +264,7 @@ pub(crate) struct Install {
     #[command(flatten)]
     pub(crate) values: Values,
     #[command(flatten)]
-    pub(crate) cautions: Cautions,
+    pub(crate) cautions: SafetyArgs,
     /// A label of the Helm release; may be given more than once
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub(crate) labels: Vec<(String, String)>,
@@ -304,7 +304,7 @@ pub(crate) struct Upgrade {
     #[command(flatten)]
     pub(crate) values: Values,
     #[command(flatten)]
-    pub(crate) cautions: Cautions,
+    pub(crate) cautions: SafetyArgs,
     /// A label of the Helm release; may be given more than once
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub(crate) labels: Vec<(String, String)>,
@@ -432,7 +432,7 @@ pub(crate) enum Extension {
 
 #[derive(Subcommand)]
 pub(crate) enum Cluster {
-    /// Register a cluster with the hub
+    /// `ReleaseWatch` a cluster with the hub
     Add(AddCluster),
     /// List the clusters
     List,

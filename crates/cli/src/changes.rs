@@ -12,9 +12,9 @@ use crate::arguments::{Install, Rollback, Takeover, Test, Uninstall, Upgrade, Wa
 use crate::connection::Session;
 use crate::display::Display;
 use crate::failure::{Failure, refused};
-use crate::following::{Until, follow};
 use crate::output::{as_value, proposal};
-use crate::{Answer, instance, offers, plans, revisions, settings};
+use crate::wait::{Until, follow};
+use crate::{Answer, catalog_lookup, instance, plans, revisions, settings};
 
 /// How often a change is tried again when somebody else, mostly the hub, has changed the instance in between.
 const ATTEMPTS: usize = 5;
@@ -24,7 +24,7 @@ const NO_PLANS: &str = "the hub serves no plans: what it would do on the cluster
 pub(crate) async fn install(session: &Session, install: &Install) -> Result<Answer, Failure> {
     let values = settings::layered(FreeForm::new(), &settings::read(&install.values)?)?;
     session.named::<Cluster>("cluster", &install.cluster, "fitout cluster list").await?;
-    let scope = offers::scope(session, install).await?;
+    let scope = catalog_lookup::scope(session, install).await?;
     let wanted = instance::wanted(install, &session.namespace, scope, values)?;
     let name = wanted.name_any();
     let beside = ListParams::default().fields(&format!("spec.cluster={}", install.cluster));

@@ -13,12 +13,12 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use serde_json::{Value, json};
 
 use crate::arguments::{self, AddCluster};
-use crate::connecting::connected;
+use crate::cluster_wait::connected;
 use crate::connection::Session;
 use crate::display::Display;
 use crate::failure::{Failure, refused};
-use crate::following::{Until, follow};
 use crate::output::{Format, Paint, as_value, proposal};
+use crate::wait::{Until, follow};
 use crate::{Answer, kubeconfig, organizations, tables, views};
 
 /// The key in that secret.
@@ -103,7 +103,7 @@ fn way_in(arguments: &AddCluster) -> Result<Value, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("cannot read the kubeconfig {shown}: {error}")))?;
-    let whole = fitout_goyaml::from_yaml_strict(&text)
+    let whole = fitout_go_yaml::from_yaml_strict(&text)
         .map_err(|error| Failure::new(format!("the kubeconfig {shown} is not as it should be: {error}")))?;
     let beside = path.parent().unwrap_or(path);
     kubeconfig::reduced(&whole, arguments.context.as_deref(), |file| std::fs::read(beside.join(file)))
@@ -114,7 +114,7 @@ fn secret_name(cluster: &str) -> String {
 }
 
 fn secret(cluster: &str, namespace: &str, kubeconfig: &Value) -> Secret {
-    let content = ByteString(fitout_goyaml::to_yaml(kubeconfig).into_bytes());
+    let content = ByteString(fitout_go_yaml::to_yaml(kubeconfig).into_bytes());
     Secret {
         metadata: ObjectMeta {
             name: Some(secret_name(cluster)),

@@ -33,12 +33,12 @@ pub(crate) struct Session {
 }
 
 /// A kind of ours that lives in an organization's namespace.
-pub(crate) trait Kept:
+pub(crate) trait OrganizationResource:
     Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static
 {
 }
 
-impl<K> Kept for K where
+impl<K> OrganizationResource for K where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static
 {
 }
@@ -71,17 +71,21 @@ impl Session {
     }
 
     /// The organization's own objects of a kind.
-    pub(crate) fn own<K: Kept>(&self) -> Api<K> {
+    pub(crate) fn own<K: OrganizationResource>(&self) -> Api<K> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
     /// The objects of a kind that every organization shares.
-    pub(crate) fn shared<K: Kept>(&self) -> Api<K> {
+    pub(crate) fn shared<K: OrganizationResource>(&self) -> Api<K> {
         Api::namespaced(self.client.clone(), SHARED)
     }
 
     /// All of a kind in a namespace, by name.
-    pub(crate) async fn all<K: Kept>(&self, api: Api<K>, params: &ListParams) -> Result<Vec<K>, Failure> {
+    pub(crate) async fn all<K: OrganizationResource>(
+        &self,
+        api: Api<K>,
+        params: &ListParams,
+    ) -> Result<Vec<K>, Failure> {
         let place = api.namespace().unwrap_or_default().to_owned();
         let list = api.list(params).await;
         let mut items = list.map_err(|error| refused(&format!("list {} of {place}", K::plural(&())), &error))?.items;
@@ -90,7 +94,12 @@ impl Session {
     }
 
     /// The organization's object with this name, or a sentence with the nearest name there is.
-    pub(crate) async fn named<K: Kept>(&self, what: &str, name: &str, list: &str) -> Result<K, Failure> {
+    pub(crate) async fn named<K: OrganizationResource>(
+        &self,
+        what: &str,
+        name: &str,
+        list: &str,
+    ) -> Result<K, Failure> {
         let found = self.own::<K>().get_opt(name).await;
         let doing = || format!("read {} {}/{name}", K::kind(&()), self.namespace);
         if let Some(object) = found.map_err(|error| refused(&doing(), &error))? {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::following::Followed;
 use crate::output::{Format, as_value};
+use crate::wait::Followed;
 
 /// Where each state of an object is shown, once.
 pub(crate) struct Display {

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use fitout_hub::{Hub, Window};
-use fitout_server::observe;
+use fitout_hub::{Hub, MetricsHandle};
+use fitout_server::metrics as metrics_server;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -13,20 +13,29 @@ use crate::{arguments, logging};
 
 /// Runs the hub until it is told to stop. Why it stopped otherwise is in its log, as everything else.
 pub(crate) async fn run(config: kube::Config, arguments: &arguments::Hub) -> Code {
-    let arguments::Hub { history, sweep_after, lease, revisit, serve, observe, log_format, log_level } = *arguments;
+    let arguments::Hub {
+        history,
+        content_gc_grace,
+        lease,
+        fetch_retry_interval,
+        metrics_address,
+        log_format,
+        log_level,
+        api_address,
+    } = *arguments;
     logging::start(log_format, log_level);
-    let options = fitout_hub::Options { history, sweep_after, lease, revisit };
-    let window = Window::default();
+    let options = fitout_hub::Options { history, content_gc_grace, lease, fetch_retry_interval };
+    let metrics = MetricsHandle::default();
     let work = async {
-        let hub = Hub::start(config, options, &window).await?;
+        let hub = Hub::start(config, options, &metrics).await?;
         tokio::select! {
-            ended = Arc::clone(&hub).lead(told_to_stop()) => ended,
-            ended = asked(serve, &hub) => ended,
+            ended = Arc::clone(&hub).lead(stop_signal()) => ended,
+            ended = serve_api(api_address, &hub) => ended,
         }
     };
     let ended = tokio::select! {
         ended = work => ended.map_err(|error| format!("{error:#}")),
-        why = watched_over(observe, window.clone()) => Err(why),
+        why = serve_metrics(metrics_address, metrics.clone()) => Err(why),
     };
     match ended {
         Ok(()) => Code::Done,
@@ -38,7 +47,7 @@ pub(crate) async fn run(config: kube::Config, arguments: &arguments::Hub) -> Cod
 }
 
 /// Lets the hub be asked for plans, where an address is given.
-async fn asked(address: Option<SocketAddr>, hub: &Arc<Hub>) -> anyhow::Result<()> {
+async fn serve_api(address: Option<SocketAddr>, hub: &Arc<Hub>) -> anyhow::Result<()> {
     match address {
         Some(address) => fitout_server::serve_compute(Arc::clone(hub), address).await,
         None => std::future::pending().await,
@@ -46,18 +55,18 @@ async fn asked(address: Option<SocketAddr>, hub: &Arc<Hub>) -> anyhow::Result<()
 }
 
 /// Lets the hub be watched over, where an address is given. It only ends where that cannot be.
-async fn watched_over(address: Option<SocketAddr>, window: Window) -> String {
+async fn serve_metrics(address: Option<SocketAddr>, metrics: MetricsHandle) -> String {
     let Some(address) = address else { return std::future::pending().await };
     let ended = match TcpListener::bind(address).await {
-        Ok(listener) => observe::serve(listener, window).await,
+        Ok(listener) => metrics_server::serve(listener, metrics).await,
         Err(error) => Err(error),
     };
     let why = ended.err().map(|error| error.to_string()).unwrap_or_default();
-    format!("cannot listen on {address}: {why}; --observe takes another address")
+    format!("cannot listen on {address}: {why}; --metrics-address takes another address")
 }
 
 /// Waits for what Kubernetes sends a pod that is to end, or what a person types.
-async fn told_to_stop() {
+async fn stop_signal() {
     let Ok(mut end) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {
         _ = end.recv() => {}

@@ -92,7 +92,7 @@ pub(crate) fn upgrade(instance: &mut Value, version: Option<&str>, values: FreeF
 }
 
 /// Says in an instance, as the hub has it, what may happen when something goes wrong, or has to be lost.
-pub(crate) fn caution(instance: &mut Value, cautions: &arguments::Cautions) {
+pub(crate) fn caution(instance: &mut Value, cautions: &arguments::SafetyArgs) {
     let Some(spec) = instance.get_mut("spec").and_then(Value::as_object_mut) else { return };
     if let Some(policy) = cautions.on_failure {
         spec.insert("onFailure".to_owned(), serde_json::json!(FailurePolicy::from(policy)));
@@ -173,7 +173,7 @@ mod tests {
     use serde_json::json;
 
     fn install(words: &str) -> Result<String, Failure> {
-        Ok(fitout_goyaml::to_yaml(&serde_json::to_value(parsed(words)?).unwrap()))
+        Ok(fitout_go_yaml::to_yaml(&serde_json::to_value(parsed(words)?).unwrap()))
     }
 
     fn parsed(words: &str) -> Result<ExtensionInstance, Failure> {

@@ -6,19 +6,18 @@
 
 mod ages;
 mod arguments;
+mod catalog_lookup;
 mod changes;
 mod charts;
+mod cluster_wait;
 mod clusters;
-mod connecting;
 mod connection;
 mod display;
 mod failure;
-mod following;
 mod hub;
 mod instance;
 mod kubeconfig;
 mod logging;
-mod offers;
 mod organizations;
 mod output;
 mod plans;
@@ -27,8 +26,9 @@ mod revisions;
 mod settings;
 mod tables;
 mod values;
-mod verdict;
 mod views;
+mod wait;
+mod wait_outcome;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

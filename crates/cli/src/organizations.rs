@@ -5,7 +5,7 @@ use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
 
 use crate::failure::{Failure, refused, unknown};
-use crate::following::until_seen;
+use crate::wait::until_seen;
 
 /// The organization that was named, or the only one there is.
 pub(crate) async fn find(client: &Client, wanted: Option<&str>) -> Result<String, Failure> {

@@ -30,7 +30,7 @@ impl Format {
     pub(crate) fn value(self, value: &Value) -> String {
         match self {
             Self::Json => format!("{value:#}\n"),
-            Self::Table | Self::Wide | Self::Yaml => fitout_goyaml::to_yaml(value),
+            Self::Table | Self::Wide | Self::Yaml => fitout_go_yaml::to_yaml(value),
         }
     }
 
@@ -38,7 +38,7 @@ impl Format {
     pub(crate) fn document(self, value: &Value) -> String {
         match self {
             Self::Json => format!("{value}\n"),
-            Self::Table | Self::Wide | Self::Yaml => format!("---\n{}", fitout_goyaml::to_yaml(value)),
+            Self::Table | Self::Wide | Self::Yaml => format!("---\n{}", fitout_go_yaml::to_yaml(value)),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) async fn run(session: &Session, arguments: &arguments::Plan) -> Resul
         (None, file) => PlanSpec { proposed: file.as_deref().map(read).transpose()?, ..PlanSpec::default() },
     };
     let asked = ask(session, spec).await?;
-    asked.ok_or_else(|| Failure::new("the hub serves no plans").hint("run it with --serve, and register its API"))
+    asked.ok_or_else(|| Failure::new("the hub serves no plans").hint("run it with --api-address, and register its API"))
 }
 
 /// The plan for an instance as it would be written, or removed; none where the hub serves no plans.
@@ -45,7 +45,7 @@ fn read(file: &Path) -> Result<ExtensionInstance, Failure> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| Failure::new(format!("cannot read {shown}: {error}")))?;
     let wrong = |error: &dyn std::fmt::Display| Failure::new(format!("{shown} holds no ExtensionInstance: {error}"));
-    let value: Value = fitout_goyaml::from_yaml_strict(&text).map_err(|error| wrong(&error))?;
+    let value: Value = fitout_go_yaml::from_yaml_strict(&text).map_err(|error| wrong(&error))?;
     serde_json::from_value(value).map_err(|error| wrong(&error))
 }
 

@@ -119,7 +119,7 @@ fn read_file(path: &Path) -> Result<Value, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("cannot read the values file {shown}: {error}")))?;
-    let value = fitout_goyaml::from_yaml_strict(&text)
+    let value = fitout_go_yaml::from_yaml_strict(&text)
         .map_err(|error| Failure::new(format!("the values file {shown} is not as it should be: {error}")))?;
     match value {
         Value::Object(_) | Value::Null => Ok(value),

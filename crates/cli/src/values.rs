@@ -21,7 +21,7 @@ pub(crate) async fn run(session: &Session, arguments: &arguments::ShowValues) ->
     match session.own::<Values>().create(&PostParams::default(), &asked).await {
         Ok(answer) => shown(arguments, session.output, session.paint, answer).map(Answer::from),
         Err(kube::Error::Api(status)) if unserved(&status) => {
-            Err(Failure::new("the hub serves no values").hint("run it with --serve, and register its API"))
+            Err(Failure::new("the hub serves no values").hint("run it with --api-address, and register its API"))
         }
         Err(error) => Err(refused("explain the values", &error)),
     }
@@ -77,7 +77,7 @@ fn explained(leaves: &[Sourced], wide: bool, paint: Paint) -> String {
 /// A value as it can be given to `--set-json`, and text as it is where nobody takes it for something else.
 fn on_a_line(value: &Value) -> String {
     match value {
-        Value::String(text) if fitout_goyaml::from_yaml(text).ok().as_ref() == Some(value) => text.clone(),
+        Value::String(text) if fitout_go_yaml::from_yaml(text).ok().as_ref() == Some(value) => text.clone(),
         other => other.to_string(),
     }
 }

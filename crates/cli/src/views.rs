@@ -8,12 +8,12 @@ use kube::api::ListParams;
 use serde_json::json;
 
 use crate::arguments::{self, List, Status};
-use crate::connection::{Kept, Session};
+use crate::connection::{OrganizationResource, Session};
 use crate::display::Display;
 use crate::failure::{Failure, unknown};
-use crate::following::{Until, follow};
 use crate::output::Format;
-use crate::verdict::code;
+use crate::wait::{Until, follow};
+use crate::wait_outcome::code;
 use crate::{Answer, progress, revisions, tables};
 
 pub(crate) async fn list(session: &Session, list: &List) -> Result<Answer, Failure> {
@@ -83,7 +83,7 @@ pub(crate) async fn extension(session: &Session, command: &arguments::Extension)
     match command {
         arguments::Extension::List => {
             let words = || tables::extensions(&extensions, wide, session.now);
-            listed(session, &extensions, "no catalog offers an extension yet", words)
+            listed(session, &extensions, "no catalog catalog_lookup an extension yet", words)
         }
         arguments::Extension::Show { name } => {
             let found: Vec<_> = extensions.iter().filter(|extension| extension.spec.extension == *name).collect();
@@ -103,7 +103,7 @@ pub(crate) async fn extension(session: &Session, command: &arguments::Extension)
 }
 
 /// What every organization may use, and then what is the organization's own.
-async fn usable<K: Kept>(session: &Session) -> Result<Vec<K>, Failure> {
+async fn usable<K: OrganizationResource>(session: &Session) -> Result<Vec<K>, Failure> {
     let mut all = session.all(session.shared::<K>(), &ListParams::default()).await?;
     all.extend(session.all(session.own::<K>(), &ListParams::default()).await?);
     Ok(all)

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use command::{Ended, fitout};
 use faults::{Faults, name_of};
-use fitout_testkit::{Fate, Process, until};
+use fitout_testkit::{Fault, Process, until};
 
 /// Machines may be busy: this only says when something is lost.
 const LATEST: Duration = Duration::from_mins(2);
@@ -45,7 +45,7 @@ struct World {
 impl World {
     fn start() -> Result<Self> {
         let faults = Faults::start(1)?;
-        let chart = write_chart(&faults.hub.bed().dir().join("catalog"))?;
+        let chart = write_chart(&faults.hub.sandbox().dir().join("catalog"))?;
         let hub = faults.run_hub("hub")?;
         let world = Self { chart: chart.to_str().context("a path")?.to_owned(), faults, hub };
         until("the extension is offered", LATEST, || {
@@ -147,13 +147,13 @@ fn what_another_hand_removed_stays_so_though_word_that_it_was_installed_is_late(
     let world = World::start()?;
     world.faults.hub_proxy.decide(|asked| {
         let begins = asked.method == "POST" && asked.path.contains("/extensionrevisions");
-        if begins { Fate::Hush("/extensioninstances") } else { Fate::Pass }
+        if begins { Fault::DelayWatch("/extensioninstances") } else { Fault::Pass }
     });
     world.install(&["--wait"])?.well();
     world.helm(&["uninstall", "thing", "--wait"])?;
     world.told(&["was removed by another hand", "fitout reassert"])?;
     assert_eq!(world.color()?, None);
-    world.faults.hub_proxy.decide(|_| Fate::Pass);
+    world.faults.hub_proxy.decide(|_| Fault::Pass);
     world.faults.hub_proxy.hush(None);
     world.fitout(&["reassert", NAME, "--wait"])?.well();
     assert_eq!(world.color()?.as_deref(), Some("green"));

@@ -6,7 +6,7 @@
 
 mod command;
 mod faults;
-#[path = "../../source/tests/server/mod.rs"]
+#[path = "../../edge/repositories/tests/server/mod.rs"]
 mod server;
 
 use std::fmt::Write as _;
@@ -241,17 +241,17 @@ fn sentence(faults: &Faults, case: &Case, word: &str) -> Result<String> {
 #[test]
 fn bad_charts_and_repositories() -> Result<()> {
     let faults = Faults::start(1)?;
-    let free = format!("{}:8099", faults.hub.bed().slot().loopback());
+    let free = format!("{}:8099", faults.hub.sandbox().address_block().loopback());
     let (charts, guarded, (mut repositories, other)) = (charts(), guarded(), repositories(&free));
     for case in charts.iter().chain(&repositories).chain([&guarded]) {
-        let folder = faults.hub.bed().dir().join("catalog").join(case.name).join("1.0.0");
+        let folder = faults.hub.sandbox().dir().join("catalog").join(case.name).join("1.0.0");
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("definition.yaml"), definition(case))?;
     }
     let sent = repositories.iter().find(|case| case.name == "sent").context("sent")?;
     apply(&faults.hub, &secret(sent, PASSWORD))?;
-    let revisit = format!("--revisit={}s", REVISIT.as_secs());
-    let flags = ["--lease=15s", "--sweep-after=1s", "--log-level=debug", &revisit];
+    let revisit = format!("--fetch-retry-interval={}s", REVISIT.as_secs());
+    let flags = ["--lease=15s", "--content-gc-grace=1s", "--log-level=debug", &revisit];
     let hub = faults.run_hub_with("hub", &flags)?;
     apply(&faults.hub, &instance(guarded.name))?;
     credentials_are_awaited(&faults, &guarded)?;
@@ -402,7 +402,7 @@ fn nobody_learnt_a_password(faults: &Faults, repositories: &[Case], other: &Serv
     for request in other.asked() {
         ensure!(request.header("authorization").is_none() && !request.head.contains(SHOWN), "{request:?}");
     }
-    let log = fs::read_to_string(faults.hub.bed().dir().join("hub.log"))?;
+    let log = fs::read_to_string(faults.hub.sandbox().dir().join("hub.log"))?;
     ensure!(log.contains("is answered with 500"), "the log tells what happens: {log}");
     let client = faults.hub.client();
     let events = client.get("/apis/events.k8s.io/v1/namespaces/org-acme/events")?.to_string();

@@ -121,7 +121,7 @@ fn churn(cluster: &Cluster, stop: &AtomicBool) -> Result<u32> {
 fn a_hub_with_nothing_to_do_does_nothing() -> Result<()> {
     let _alone = ALONE.lock();
     let faults = Faults::start(1)?;
-    let hub = faults.run_hub_with("hub", &["--lease=15s", "--sweep-after=1s"])?;
+    let hub = faults.run_hub_with("hub", &["--lease=15s", "--content-gc-grace=1s"])?;
     fill(&faults, 50)?;
     // What is written for those who look later, and swept up, is written by then.
     until("all is written", LIMIT, || {
@@ -158,7 +158,7 @@ fn a_hub_with_nothing_to_do_does_nothing() -> Result<()> {
 fn a_hub_stays_small() -> Result<()> {
     let _alone = ALONE.lock();
     let faults = Faults::start(3)?;
-    let hub = faults.run_hub_with("hub", &["--lease=15s", "--sweep-after=1s"])?;
+    let hub = faults.run_hub_with("hub", &["--lease=15s", "--content-gc-grace=1s"])?;
     fill(&faults, 50)?;
     let start = hub.memory()?;
     eprintln!("  3 clusters, 150 instances: {:.1} MB", megabytes(start));

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail, ensure};
 use faults::world::{INSTANCES, condition};
 use faults::{Faults, plain, write_plain};
-use fitout_testkit::{Client, Fate, Process, clock_mover, full, until};
+use fitout_testkit::{Client, Fault, Process, clock_mover, full, until};
 use serde_json::Value;
 
 const CLUSTERS: usize = 3;
@@ -69,7 +69,7 @@ impl Replicas {
     }
 
     fn start(&self, faults: &Faults, name: &str) -> Result<Process> {
-        let flags = ["--lease=4s", "--sweep-after=5s", "--history=3"];
+        let flags = ["--lease=4s", "--content-gc-grace=5s", "--history=3"];
         let Some(clock) = &self.clock else { return faults.run_hub_with(name, &flags) };
         let environment = [
             format!("LD_PRELOAD={}", clock_mover().context("what moves clocks")?.display()),
@@ -196,8 +196,8 @@ fn whatever_goes_wrong_all_ends_as_it_is_wanted() -> Result<()> {
     eprintln!("  seed {seed}");
     let chance = Chance(AtomicU64::new(seed));
     let mut faults = Faults::start(CLUSTERS)?;
-    write_plain(&faults.hub.bed().dir().join("catalog"), VERSIONS[1], [0, 2])?;
-    let clock = clock_mover().map(|_| faults.hub.bed().dir().join("clock"));
+    write_plain(&faults.hub.sandbox().dir().join("catalog"), VERSIONS[1], [0, 2])?;
+    let clock = clock_mover().map(|_| faults.hub.sandbox().dir().join("clock"));
     let mut replicas = Replicas { running: vec![None, None], starts: 0, clock };
     if replicas.clock.is_none() {
         eprintln!("  clocks do not jump: this machine has no libfaketime");
@@ -208,10 +208,10 @@ fn whatever_goes_wrong_all_ends_as_it_is_wanted() -> Result<()> {
         let chance = Chance(AtomicU64::new(seed + 1 + index as u64));
         // One call in twenty fails: mostly it never arrives, sometimes the answer is lost, or is not true.
         proxy.decide(move |asked| match chance.below(200) {
-            0..7 => Fate::Refuse,
-            7..9 if asked.writes() => Fate::Belie,
-            9 => Fate::KeepBack,
-            _ => Fate::Pass,
+            0..7 => Fault::Refuse,
+            7..9 if asked.writes() => Fault::LieAboutFailure,
+            9 => Fault::DropResponse,
+            _ => Fault::Pass,
         });
     }
     let stop = AtomicBool::new(false);

@@ -136,7 +136,7 @@ fn tried(call: &fitout_testkit::Call) -> bool {
 
 /// A file of this test's own.
 fn file(organization: &Organization, name: &str, content: &str) -> Result<PathBuf> {
-    let path = HUB.bed().dir().join(format!("{}-{name}", organization.name));
+    let path = HUB.sandbox().dir().join(format!("{}-{name}", organization.name));
     fs::write(&path, content)?;
     Ok(path)
 }
@@ -222,7 +222,7 @@ fn an_install_creates_one_object_and_it_is_the_right_one() -> Result<()> {
 #[test]
 fn values_are_what_helm_makes_of_them() -> Result<()> {
     let acme = Organization::with_cluster("prod")?;
-    let chart = HUB.bed().dir().join("values");
+    let chart = HUB.sandbox().dir().join("values");
     fs::create_dir_all(chart.join("templates"))?;
     fs::write(chart.join("Chart.yaml"), "apiVersion: v2\nname: values\nversion: 1.0.0\n")?;
     fs::write(chart.join("templates/values.yaml"), "{{ omit .Values \"global\" | toJson }}")?;
@@ -484,7 +484,7 @@ fn lists_are_read_by_programs() -> Result<()> {
     for words in [&["list"][..], &["cluster", "list"], &["catalog", "list"], &["extension", "list"]] {
         let run = |format| acme.run(&[words, &["-o", format]].concat()).map(Ended::well);
         let json: Value = serde_json::from_str(&run("json")?)?;
-        let yaml = fitout_goyaml::from_yaml_strict(&run("yaml")?)?;
+        let yaml = fitout_go_yaml::from_yaml_strict(&run("yaml")?)?;
         assert_eq!(json, yaml, "{words:?}");
         assert_eq!((&json["kind"], json["items"].as_array().map(Vec::is_empty)), (&json!("List"), Some(false)));
         assert!(run("wide")?.lines().next().unwrap().len() > run("table")?.lines().next().unwrap().len());

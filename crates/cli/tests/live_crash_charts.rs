@@ -11,8 +11,8 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use faults::Faults;
 use faults::world::{INSTANCES, LIMIT};
-use fitout_release::from_secret;
-use fitout_testkit::{Client, Fate, sample, until};
+use fitout_helm_release::from_secret;
+use fitout_testkit::{Client, Fault, sample, until};
 use serde_json::{Value, json};
 
 const BEFORE: &str = "pre-install,pre-upgrade,pre-rollback,pre-delete";
@@ -96,7 +96,7 @@ fn rounds(target: &Client) -> Result<BTreeMap<String, String>> {
 #[test]
 fn a_hub_that_is_killed_after_every_write_runs_no_hook_twice() -> Result<()> {
     let faults = Faults::start(1)?;
-    write_chart(&faults.hub.bed().dir().join("catalog"))?;
+    write_chart(&faults.hub.sandbox().dir().join("catalog"))?;
     let target = faults.targets[0].client();
     let log = faults.targets[0].audit().from_now()?;
     let mut written = Vec::new();
@@ -194,7 +194,7 @@ fn write_chance(catalog: &Path) -> Result<()> {
 #[test]
 fn what_chance_made_is_made_once_wherever_the_hub_ends() -> Result<()> {
     let faults = Faults::start(1)?;
-    write_chance(&faults.hub.bed().dir().join("catalog"))?;
+    write_chance(&faults.hub.sandbox().dir().join("catalog"))?;
     let (hub, target) = (faults.hub.client(), faults.targets[0].client());
     let word =
         || Ok::<_, anyhow::Error>(target.get("/api/v1/namespaces/thing/configmaps/word")?["data"]["word"].clone());
@@ -202,7 +202,7 @@ fn what_chance_made_is_made_once_wherever_the_hub_ends() -> Result<()> {
 
     // It ends with nothing but the revision on record: what it had made is lost, and nobody has seen it.
     faults.hub_proxy.decide(|asked| {
-        if asked.path.contains("/extensionrevisions") && asked.writes() { Fate::KeepBack } else { Fate::Pass }
+        if asked.path.contains("/extensionrevisions") && asked.writes() { Fault::DropResponse } else { Fault::Pass }
     });
     let first = faults.run_hub("hub")?;
     ensure!(faults.kept_back(LIMIT).is_some(), "it was to write a revision");
@@ -212,7 +212,7 @@ fn what_chance_made_is_made_once_wherever_the_hub_ends() -> Result<()> {
     // The next installs it, and ends before it has kept what it made.
     faults
         .hub_proxy
-        .decide(|asked| if asked.path.contains(CONTENT) && asked.writes() { Fate::Refuse } else { Fate::Pass });
+        .decide(|asked| if asked.path.contains(CONTENT) && asked.writes() { Fault::Refuse } else { Fault::Pass });
     let second = faults.run_hub("hub")?;
     faults.until_ready("thing", 1, LIMIT)?;
     second.kill();
@@ -242,7 +242,7 @@ fn what_chance_made_is_made_once_wherever_the_hub_ends() -> Result<()> {
 #[test]
 fn helm_goes_on_from_a_change_that_no_hub_ends() -> Result<()> {
     let faults = Faults::start(1)?;
-    write_chance(&faults.hub.bed().dir().join("catalog"))?;
+    write_chance(&faults.hub.sandbox().dir().join("catalog"))?;
     let (target, helm) = (faults.targets[0].client(), faults.targets[0].helm());
     let map = "/api/v1/namespaces/thing/configmaps/word";
     let want = |values: Value| {
@@ -258,7 +258,7 @@ fn helm_goes_on_from_a_change_that_no_hub_ends() -> Result<()> {
 
     // It ends with the object written, and the record still on its way.
     faults.proxies[0].decide(|asked| {
-        if asked.path.contains("/configmaps/word") && asked.writes() { Fate::KeepBack } else { Fate::Pass }
+        if asked.path.contains("/configmaps/word") && asked.writes() { Fault::DropResponse } else { Fault::Pass }
     });
     want(json!({ "other": true }))?;
     ensure!(faults.kept_back(LIMIT).is_some(), "it was to write the object");

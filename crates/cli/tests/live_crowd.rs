@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow, ensure};
 use base64::Engine;
 use faults::world::{INSTANCES, LIMIT, apply, object};
 use faults::{Faults, is_effect};
-use fitout_testkit::{Fate, sample, until};
+use fitout_testkit::{Fault, sample, until};
 use serde_json::{Value, json};
 
 const CROWD: usize = 40;
@@ -70,7 +70,7 @@ fn interrupt(faults: &Faults) -> Result<Vec<String>> {
         let mut writes = 0;
         move |asked| {
             writes += u32::from(is_effect(asked));
-            if writes == last && is_effect(asked) { Fate::KeepBack } else { Fate::Pass }
+            if writes == last && is_effect(asked) { Fault::DropResponse } else { Fault::Pass }
         }
     });
     let hub = faults.run_hub("first")?;

@@ -41,7 +41,7 @@ struct Page {
 
 impl Page {
     fn open(hub: &Cluster) -> Result<Self> {
-        let dir = hub.bed().dir().join("page");
+        let dir = hub.sandbox().dir().join("page");
         fs::create_dir_all(dir.join("deploy"))?;
         let mut copy = Command::new("cp");
         copy.arg("-r").args([paths::checkout().join("deploy/chart"), dir.join("deploy")]);
@@ -74,7 +74,7 @@ impl Page {
 
 /// Lets pods of one cluster reach the API server of another, by a name. Nothing else is reached by that.
 fn make_way(hub: &Cluster, target: &Cluster, to_file: &Path) -> Result<()> {
-    let (from, to) = (hub.bed().slot().host(), target.bed().slot().host());
+    let (from, to) = (hub.sandbox().address_block().host(), target.sandbox().address_block().host());
     hub.node().context("a node")?.shell(&format!("ip route add {to}/32 via {from}"))?;
     let metadata = json!({ "name": "foo", "namespace": "default" });
     let slice = json!({ "name": "foo", "namespace": "default", "labels": { "kubernetes.io/service-name": "foo" } });
@@ -167,7 +167,7 @@ fn the_chart_runs_the_hub_as_a_restricted_pod_and_an_upgrade_of_it_loses_nothing
     let hub = Cluster::start(Spec { node: true, ..Spec::default() })?;
     let target = Cluster::start(Spec { node: true, ..Spec::default() })?;
     hub.node().context("a node")?.import(&Image::hub(IMAGE, &program())?)?;
-    target.node().context("a node")?.import(&Image::podinfo(target.bed().programs()))?;
+    target.node().context("a node")?.import(&Image::podinfo(target.sandbox().programs()))?;
     install_dns(&hub)?;
 
     // Installed by Helm, as it comes.
@@ -302,10 +302,10 @@ fn elsewhere_and_wrong_values_are_refused(hub: &Cluster) -> Result<()> {
 
 /// The kinds in the chart are those of `deploy/crds`, and stay when the release goes.
 fn the_chart_has_every_kind(rendered: &str, chart: &Path) -> Result<()> {
-    let documents: Vec<Value> = fitout_goyaml::documents(rendered)?.into_iter().map(|one| one.value).collect();
+    let documents: Vec<Value> = fitout_go_yaml::documents(rendered)?.into_iter().map(|one| one.value).collect();
     let mut count = 0;
     for file in fs::read_dir(chart.join("../crds"))? {
-        let mut wanted = fitout_goyaml::from_yaml(&fs::read_to_string(file?.path())?)?;
+        let mut wanted = fitout_go_yaml::from_yaml(&fs::read_to_string(file?.path())?)?;
         wanted["metadata"]["annotations"] = json!({ "helm.sh/resource-policy": "keep" });
         ensure!(documents.contains(&wanted), "{}", wanted["metadata"]["name"]);
         count += 1;

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, ensure};
 use faults::world::{INSTANCES, LIMIT, condition};
 use faults::{Faults, is_effect};
-use fitout_testkit::{Fate, full, sample, until};
+use fitout_testkit::{Fault, full, sample, until};
 use serde_json::{Value, json};
 
 /// A hub that outlasts the loss of its own API server.
-const PATIENT: [&str; 2] = ["--lease=15s", "--sweep-after=1s"];
+const PATIENT: [&str; 2] = ["--lease=15s", "--content-gc-grace=1s"];
 
 /// How a server is lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,12 +35,12 @@ fn in_the_middle(faults: &Faults) -> Result<()> {
         let mut writes = 0;
         move |asked| {
             writes += u32::from(is_effect(asked));
-            if writes == 4 && is_effect(asked) { Fate::KeepBack } else { Fate::Pass }
+            if writes == 4 && is_effect(asked) { Fault::DropResponse } else { Fault::Pass }
         }
     });
     faults.want("thing", 0, &json!({ "version": "1.x" }))?;
     faults.proxies[0].kept_back(LIMIT).ok_or_else(|| anyhow!("the install never began"))?;
-    faults.proxies[0].decide(|_| Fate::Pass);
+    faults.proxies[0].decide(|_| Fault::Pass);
     Ok(())
 }
 
@@ -94,7 +94,7 @@ fn a_cluster_that_is_back_is_let_come_to_itself() -> Result<()> {
     let faults = Faults::start(1)?;
     let _hub = faults.run_hub_with("hub", &PATIENT)?;
     in_the_middle(&faults)?;
-    faults.proxies[0].decide(|_| Fate::Refuse);
+    faults.proxies[0].decide(|_| Fault::Refuse);
     let message = || -> Result<String> {
         let instance = faults.instance("thing")?.unwrap();
         Ok(condition(&instance, "Ready")["message"].as_str().unwrap_or_default().to_owned())
@@ -107,11 +107,11 @@ fn a_cluster_that_is_back_is_let_come_to_itself() -> Result<()> {
     let (asked, asks) = std::sync::mpsc::channel();
     faults.proxies[0].decide(move |request| {
         let _ = asked.send(request.path.clone());
-        Fate::Forbid
+        Fault::Forbid
     });
     std::thread::sleep(Duration::from_secs(2));
     assert!(message()?.starts_with("cluster c0: "), "{}", message()?);
-    faults.proxies[0].decide(|_| Fate::Pass);
+    faults.proxies[0].decide(|_| Fault::Pass);
     faults.until_ready("thing", 1, Duration::from_secs(5))?;
     let asked: Vec<String> = asks.iter().collect();
     assert!(!asked.is_empty() && asked.iter().all(|path| path == "/readyz"), "{asked:?}");
@@ -124,7 +124,7 @@ fn the_loss_of_a_cluster_unsays_nothing_though_word_of_it_is_late() -> Result<()
     let _hub = faults.run_hub_with("hub", &PATIENT)?;
     faults.hub_proxy.decide(|asked| {
         let begins = asked.method == "POST" && asked.path.contains("/extensionrevisions");
-        if begins { Fate::Hush("/extensioninstances") } else { Fate::Pass }
+        if begins { Fault::DelayWatch("/extensioninstances") } else { Fault::Pass }
     });
     faults.want("thing", 0, &json!({ "version": "1.x" }))?;
     faults.until_ready("thing", 1, LIMIT)?;
@@ -144,13 +144,13 @@ fn the_loss_of_a_cluster_unsays_nothing_though_word_of_it_is_late() -> Result<()
 fn the_hubs_own_api_server_may_go_in_the_middle_of_an_install() -> Result<()> {
     let mut faults = Faults::start(1)?;
     // Longer than the slowest machine takes to start an API server: a hub that has lost its lease ends.
-    let _hub = faults.run_hub_with("hub", &["--lease=60s", "--sweep-after=1s"])?;
+    let _hub = faults.run_hub_with("hub", &["--lease=60s", "--content-gc-grace=1s"])?;
     let (begun, begins) = std::sync::mpsc::channel();
     faults.proxies[0].decide(move |asked| {
         if is_effect(asked) {
             let _ = begun.send(());
         }
-        Fate::Pass
+        Fault::Pass
     });
     faults.want("thing", 0, &json!({ "version": "1.x" }))?;
     begins.recv_timeout(LIMIT)?;
@@ -166,7 +166,7 @@ fn the_hubs_own_api_server_may_go_in_the_middle_of_an_install() -> Result<()> {
 #[test]
 fn the_hubs_store_may_forget_what_the_watches_have_not_seen() -> Result<()> {
     let mut faults = Faults::start(1)?;
-    let hub = faults.run_hub_with("hub", &["--lease=2m", "--sweep-after=1s"])?;
+    let hub = faults.run_hub_with("hub", &["--lease=2m", "--content-gc-grace=1s"])?;
     for name in ["stays", "goes"] {
         faults.want_plain(name, 0, 1)?;
         faults.until_ready(name, 1, LIMIT)?;

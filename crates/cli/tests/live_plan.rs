@@ -16,7 +16,7 @@ use command::fitout;
 use faults::Faults;
 use faults::world::{INSTANCES, apply, condition, object};
 use fitout_plan::{Act, Plan, Write};
-use fitout_testkit::{AuditLog, Process, full, knock, serve_compute, until};
+use fitout_testkit::{AuditLog, Process, full, raw_tls_request, serve_compute, until};
 use serde_json::{Value, json};
 
 /// Machines may be busy: this only says when something is lost.
@@ -42,14 +42,14 @@ impl World {
     /// With so many hubs, of which the first leads and some serve.
     fn start_with(serving: &[bool]) -> Result<Self> {
         let faults = Faults::start(1)?;
-        let catalog = faults.hub.bed().dir().join("catalog");
+        let catalog = faults.hub.sandbox().dir().join("catalog");
         write_parting(&catalog.join("parting/1.0.0"))?;
         write_vault(&catalog.join("vault/1.0.0"))?;
         let address = Self::address(&faults).to_string();
         let mut hubs = Vec::new();
         for (number, serves) in serving.iter().enumerate() {
-            let mut flags = vec!["--lease=1s", "--sweep-after=1s", "--history=3"];
-            flags.extend(serves.then_some(["--serve", &address]).into_iter().flatten());
+            let mut flags = vec!["--lease=1s", "--content-gc-grace=1s", "--history=3"];
+            flags.extend(serves.then_some(["--api-address", &address]).into_iter().flatten());
             hubs.push(faults.run_hub_with(&format!("hub-{number}"), &flags)?);
             // Only who leads connects.
             until("the cluster is connected", LATEST, || {
@@ -347,18 +347,18 @@ fn nobody_is_believed_but_the_front_proxy() -> Result<()> {
         body.len()
     );
     let server = ("fitout-hub.fitout-system.svc", certificate.as_slice());
-    let asked = |identity| knock(World::address(&world.faults), server, identity, &request);
+    let asked = |identity| raw_tls_request(World::address(&world.faults), server, identity, &request);
 
     let answer = asked(None)?;
     ensure!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
     ensure!(answer.contains("ask through the hub's API server"), "{answer}");
     // A certificate of the cluster's own authority is not one of the front proxy's.
-    match asked(Some((hub.bed(), "apiserver-kubelet-client"))) {
+    match asked(Some((hub.sandbox(), "apiserver-kubelet-client"))) {
         Err(_) => {}
         Ok(answer) => ensure!(answer.starts_with("HTTP/1.1 401 "), "{answer}"),
     }
     // The front proxy is believed: there is no such instance, which only somebody who may ask is told.
-    let answer = asked(Some((hub.bed(), "front-proxy-client")))?;
+    let answer = asked(Some((hub.sandbox(), "front-proxy-client")))?;
     ensure!(answer.starts_with("HTTP/1.1 404 ") && answer.contains("there is no instance thing"), "{answer}");
     Ok(())
 }
@@ -534,7 +534,7 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
     );
     run(&["plan", "thign"])?
         .refused(1, "error: there is no instance thign in organization acme\nhint: did you mean thing?\n");
-    let file = world.faults.hub.bed().dir().join("instance.yaml");
+    let file = world.faults.hub.sandbox().dir().join("instance.yaml");
     let mut instance = run(&["status", "thing", "-o", "json"]).map(|ended| ended.out)?.parse::<Value>()?;
     instance["spec"]["values"]["size"] = json!(9);
     std::fs::write(&file, instance.to_string())?;

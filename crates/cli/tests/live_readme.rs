@@ -26,7 +26,7 @@ fn the_five_minutes_of_the_readme_work_as_written() -> Result<()> {
         return Ok(());
     }
     let mut cluster = Cluster::start(Spec { node: true, ..Spec::default() })?;
-    let podinfo = Image::podinfo(cluster.bed().programs());
+    let podinfo = Image::podinfo(cluster.sandbox().programs());
     cluster.node().context("a node")?.import(&podinfo)?;
     install_dns(&cluster)?;
     start_hub(&mut cluster, Path::new(env!("CARGO_BIN_EXE_fitout")))?;

@@ -25,7 +25,7 @@ fn words(rule: &Value, field: &str) -> Vec<String> {
 /// Every right that the shipped roles of the hub give.
 fn given() -> BTreeSet<Right> {
     let text = fs::read_to_string(paths::checkout().join("deploy/hub/rbac.yaml")).unwrap();
-    let roles = fitout_goyaml::documents(&text).unwrap().into_iter().map(|document| document.value);
+    let roles = fitout_go_yaml::documents(&text).unwrap().into_iter().map(|document| document.value);
     let roles = roles.filter(|role| role["metadata"]["name"] == "fitout-hub" && role["rules"].is_array());
     let mut rights = BTreeSet::new();
     for role in roles {
@@ -77,7 +77,8 @@ fn taken(call: &Call) -> Vec<Right> {
 /// All that a hub does in its life.
 fn live(faults: &Faults) -> Result<()> {
     let address = format!("{}:8443", faults.hub.address());
-    let hub = faults.run_hub_with("life", &["--lease=1s", "--sweep-after=1s", "--history=5", "--serve", &address])?;
+    let hub = faults
+        .run_hub_with("life", &["--lease=1s", "--content-gc-grace=1s", "--history=5", "--api-address", &address])?;
     serve_compute(&faults.hub)?;
     for (revision, spec) in [
         (1, json!({ "version": "1.x" })),
@@ -113,7 +114,7 @@ fn live(faults: &Faults) -> Result<()> {
     hub.stop()?;
     let _hub = faults.run_hub("life")?;
     // A catalog that offers nothing any more.
-    let empty = faults.hub.bed().dir().join("empty");
+    let empty = faults.hub.sandbox().dir().join("empty");
     fs::create_dir_all(&empty)?;
     let source = json!({ "spec": { "source": { "directory": { "path": empty } } } });
     apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &source))?;

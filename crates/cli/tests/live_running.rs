@@ -69,10 +69,10 @@ struct Running {
 impl Running {
     fn start() -> Result<Self> {
         let mut cluster = Cluster::start(Spec { node: true, ..Spec::default() })?;
-        let image = Image::stand_in(cluster.bed().programs(), IMAGE, StandIn::Exits);
+        let image = Image::stand_in(cluster.sandbox().programs(), IMAGE, StandIn::Exits);
         cluster.node().context("a node")?.import(&image)?;
         start_hub(&mut cluster, Path::new(env!("CARGO_BIN_EXE_fitout")))?;
-        let catalog = cluster.bed().dir().join("catalog");
+        let catalog = cluster.sandbox().dir().join("catalog");
         write_chart(&catalog, "thing", "second: exit\n", TESTS)?;
         write_chart(&catalog, "slow", "image: localhost/nowhere:1\nmode: serve\n", ROLLOUT)?;
         write_chart(&catalog, "untested", "color: red\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: it }\n")?;

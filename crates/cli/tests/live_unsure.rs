@@ -7,20 +7,20 @@ mod faults;
 use anyhow::{Result, anyhow, ensure};
 use faults::Faults;
 use faults::world::{INSTANCES, LIMIT};
-use fitout_testkit::{Fate, Proxy, until};
+use fitout_testkit::{Fault, Proxy, until};
 use serde_json::json;
 
 #[test]
 fn a_write_that_was_done_though_the_answer_says_otherwise_leaves_nothing_behind() -> Result<()> {
     let faults = Faults::start(1)?;
-    let _hub = faults.run_hub_with("hub", &["--lease=15s", "--sweep-after=1s"])?;
+    let _hub = faults.run_hub_with("hub", &["--lease=15s", "--content-gc-grace=1s"])?;
     let records = "/api/v1/secrets?labelSelector=owner%3Dhelm";
     let belie = |proxy: &Proxy, part: &'static str| {
         let mut once = false;
         proxy.decide(move |asked| {
             let now = !once && asked.method == "POST" && asked.path.contains(part);
             once |= now;
-            if now { Fate::Belie } else { Fate::Pass }
+            if now { Fault::LieAboutFailure } else { Fault::Pass }
         });
     };
     let writes = [("record", &faults.proxies[0], "/secrets"), ("revision", &faults.hub_proxy, "/extensionrevisions")];

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../../hub/tests/chart/mod.rs"]
+#[path = "../../edge/hub/tests/chart/mod.rs"]
 mod chart;
 mod command;
 mod faults;
@@ -22,9 +22,9 @@ const LATEST: Duration = Duration::from_mins(2);
 #[test]
 fn every_value_names_its_layer_and_secrets_are_not_shown() -> Result<()> {
     let faults = Faults::start(1)?;
-    chart::write(&faults.hub.bed().dir().join("catalog"))?;
+    chart::write(&faults.hub.sandbox().dir().join("catalog"))?;
     let address = format!("{}:8443", faults.hub.address());
-    let _hub = faults.run_hub_with("hub", &["--lease=1s", "--sweep-after=1s", "--serve", &address])?;
+    let _hub = faults.run_hub_with("hub", &["--lease=1s", "--content-gc-grace=1s", "--api-address", &address])?;
     serve_compute(&faults.hub)?;
     let members = json!({ "spec": { "members": [{ "name": "mia", "role": "Member" }] } });
     apply(&faults.hub, &object("fitout.dev/v1alpha1", "Organization", "", "acme", &members))?;

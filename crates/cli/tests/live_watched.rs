@@ -22,8 +22,8 @@ const SECRET: &str = "4711471";
 
 /// Starts a hub that can be asked, on a port of its own.
 fn run(faults: &Faults, name: &str, port: u16) -> Result<(Process, SocketAddr)> {
-    let address = SocketAddr::from((faults.hub.bed().slot().loopback(), port));
-    let observe = format!("--observe={address}");
+    let address = SocketAddr::from((faults.hub.sandbox().address_block().loopback(), port));
+    let observe = format!("--metrics-address={address}");
     let hub = faults.run_hub_with(name, &["--lease=15s", &observe, "--log-format=json", "--log-level=debug"])?;
     Ok((hub, address))
 }
@@ -44,7 +44,7 @@ fn until_metric(hub: SocketAddr, series: &str, expected: f64) -> Result<()> {
 
 /// The objects that a hub has logged.
 fn logged(faults: &Faults, name: &str) -> Result<Vec<Value>> {
-    let text = fs::read_to_string(faults.hub.bed().dir().join(format!("{name}.log"))).unwrap();
+    let text = fs::read_to_string(faults.hub.sandbox().dir().join(format!("{name}.log"))).unwrap();
     text.lines().map(|line| serde_json::from_str(line).with_context(|| format!("not JSON: {line}"))).collect()
 }
 
@@ -157,7 +157,7 @@ fn shipped_files_name_only_what_there_is(metrics: &str) {
         asked.extend(targets.iter().map(|target| target["expr"].as_str().unwrap().to_owned()));
     }
     let rules = fs::read_to_string(dir.join("alerts.yaml")).unwrap();
-    let rules: Value = fitout_goyaml::from_yaml(&rules).unwrap();
+    let rules: Value = fitout_go_yaml::from_yaml(&rules).unwrap();
     for rule in rules["groups"][0]["rules"].as_array().unwrap() {
         assert!(rule["alert"].as_str().unwrap().starts_with("Fitout"), "{rule}");
         let annotations = &rule["annotations"];

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod command;
-#[path = "../../hub/tests/world/mod.rs"]
+#[path = "../../edge/hub/tests/world/mod.rs"]
 mod world;
 
 use std::fs;
@@ -502,7 +502,7 @@ fn clusters_that_cannot_be_reached() -> Result<()> {
     let mut add = |name: &str, field: &str, content: &Value| {
         kubeconfig["clusters"][0]["cluster"] = cluster.clone();
         kubeconfig["clusters"][0]["cluster"][field] = content.clone();
-        let path = WORLD.hub.bed().dir().join(format!("{name}.kubeconfig"));
+        let path = WORLD.hub.sandbox().dir().join(format!("{name}.kubeconfig"));
         fs::write(&path, kubeconfig.to_string())?;
         let shown = run(&format!("cluster add {name} --kubeconfig {} --wait", path.display()))?.shown();
         anyhow::Ok(shown.replace(cluster["server"].as_str().unwrap(), "https://SERVER"))

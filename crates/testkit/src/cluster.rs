@@ -16,7 +16,7 @@ use crate::audit::AuditLog;
 use crate::control_plane::{self, AUDIT_POLICY};
 use crate::pki::Pki;
 use crate::wait::until;
-use crate::{Bed, Client, Etcd, Front, KubeVersion, Node, Process, Tool};
+use crate::{Client, Etcd, KubeVersion, LoadBalancer, Node, Process, Sandbox, Tool};
 
 /// What to start. The default is the newest Kubernetes without a node, with an etcd of its own.
 #[derive(Clone, Debug)]
@@ -49,13 +49,13 @@ pub struct Cluster {
     others: Vec<Process>,
     node: Option<Node>,
     controllers: Vec<Process>,
-    _front: Option<Front>,
+    _front: Option<LoadBalancer>,
     api_servers: Vec<ApiServer>,
     etcd: Etcd,
     client: Client,
     pki: Pki,
     spec: Spec,
-    bed: Bed,
+    sandbox: Sandbox,
 }
 
 struct ApiServer {
@@ -73,18 +73,18 @@ const READY: Duration = Duration::from_mins(1);
 impl Cluster {
     /// Starts one and waits until its API answers its administrator, and its node, if it has one, takes pods.
     pub fn start(spec: Spec) -> Result<Self> {
-        let mut bed = Bed::claim()?;
-        let link = if spec.node { Some(Node::connect(&mut bed)?) } else { None };
-        let address = if spec.node { bed.slot().host() } else { bed.slot().loopback() };
-        let etcd = spec.etcd.clone().map_or_else(|| Etcd::start_in(&bed), Ok)?;
-        bed.write("audit-policy.yaml", AUDIT_POLICY)?;
+        let mut sandbox = Sandbox::claim()?;
+        let link = if spec.node { Some(Node::connect(&mut sandbox)?) } else { None };
+        let address = if spec.node { sandbox.address_block().host() } else { sandbox.address_block().loopback() };
+        let etcd = spec.etcd.clone().map_or_else(|| Etcd::start_in(&sandbox), Ok)?;
+        sandbox.write("audit-policy.yaml", AUDIT_POLICY)?;
         let ports: Vec<u16> = (0..spec.api_servers).map(|index| 6443 + index).collect();
         let front = match ports[..] {
             [_] => None,
-            _ => Some(Front::start(address, &ports)?),
+            _ => Some(LoadBalancer::start(address, &ports)?),
         };
-        let server = format!("https://{address}:{}", front.as_ref().map_or(6443, Front::port));
-        let pki = Pki::create(&bed, &server)?;
+        let server = format!("https://{address}:{}", front.as_ref().map_or(6443, LoadBalancer::port));
+        let pki = Pki::create(&sandbox, &server)?;
         let admin = pki.identity("kubernetes-admin", Some("system:masters"))?;
         let client = Client::new(server, &pki.authority(), &admin)?;
         let api_servers = ports.iter().map(|&port| ApiServer { version: spec.version, port, process: None }).collect();
@@ -98,7 +98,7 @@ impl Cluster {
             client,
             pki,
             spec,
-            bed,
+            sandbox,
         };
         for index in 0..cluster.api_servers.len() {
             cluster.launch_api_server(index)?;
@@ -110,7 +110,7 @@ impl Cluster {
         cluster.launch_controllers()?;
         if let Some(link) = link {
             cluster.await_roles()?;
-            cluster.node = Some(Node::start(link, &cluster.bed, &cluster.client)?);
+            cluster.node = Some(Node::start(link, &cluster.sandbox, &cluster.client)?);
         }
         Ok(cluster)
     }
@@ -122,7 +122,7 @@ impl Cluster {
 
     /// The administrator's kubeconfig file.
     pub fn kubeconfig(&self) -> PathBuf {
-        self.bed.dir().join("admin.kubeconfig")
+        self.sandbox.dir().join("admin.kubeconfig")
     }
 
     /// What would be in it for who shows this token.
@@ -135,33 +135,34 @@ impl Cluster {
     /// A kubeconfig file for a user, who has no rights but those that are granted to this name or group.
     pub fn kubeconfig_for(&self, user: &str, group: Option<&str>) -> Result<PathBuf> {
         let name = format!("user-{}", user.replace(['/', ':'], "-"));
-        self.pki.write_kubeconfig(&self.bed, &name, user, group)?;
+        self.pki.write_kubeconfig(&self.sandbox, &name, user, group)?;
         self.await_roles()?;
-        Ok(self.bed.dir().join(format!("{name}.kubeconfig")))
+        Ok(self.sandbox.dir().join(format!("{name}.kubeconfig")))
     }
 
     /// `kubectl`, of the version the cluster was started as.
     pub fn kubectl(&self) -> Tool {
-        let program = self.bed.programs().kubebox(self.spec.version);
-        Tool::new(program, &["kubectl"], &self.kubeconfig(), self.bed.dir())
+        let program = self.sandbox.programs().kubebox(self.spec.version);
+        Tool::new(program, &["kubectl"], &self.kubeconfig(), self.sandbox.dir())
     }
 
     /// The Helm before Helm, as the cluster's admin.
     pub fn helm3(&self) -> Tool {
-        Tool::new(self.bed.programs().helm3(), &[], &self.kubeconfig(), self.bed.dir())
+        Tool::new(self.sandbox.programs().helm3(), &[], &self.kubeconfig(), self.sandbox.dir())
     }
 
     /// Helm.
     pub fn helm(&self) -> Tool {
-        Tool::new(self.bed.programs().helm(), &[], &self.kubeconfig(), self.bed.dir())
+        Tool::new(self.sandbox.programs().helm(), &[], &self.kubeconfig(), self.sandbox.dir())
     }
 
     /// A directory for a `PATH`, with `kubectl` and `helm` under their own names: the one program acts by the name it is
     /// called by.
     pub fn bin(&self) -> Result<PathBuf> {
-        let bin = self.bed.dir().join("bin");
+        let bin = self.sandbox.dir().join("bin");
         fs::create_dir_all(&bin)?;
-        let tools = [("kubectl", self.bed.programs().kubebox(self.spec.version)), ("helm", self.bed.programs().helm())];
+        let tools =
+            [("kubectl", self.sandbox.programs().kubebox(self.spec.version)), ("helm", self.sandbox.programs().helm())];
         for (name, program) in tools {
             if !bin.join(name).exists() {
                 symlink(program, bin.join(name))?;
@@ -176,8 +177,8 @@ impl Cluster {
     }
 
     /// Its directory and addresses.
-    pub fn bed(&self) -> &Bed {
-        &self.bed
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
     }
 
     /// What its API servers have been asked, from the beginning.
@@ -272,7 +273,7 @@ impl Cluster {
 
     /// Runs another program for as long as the cluster runs. What it prints is in `NAME.log`.
     pub fn run(&mut self, name: &str, command: &[String]) -> Result<()> {
-        self.others.push(Process::start(&self.bed, name, command)?);
+        self.others.push(Process::start(&self.sandbox, name, command)?);
         Ok(())
     }
 
@@ -283,7 +284,7 @@ impl Cluster {
 
     /// Starts another program, which ends with what is returned. What it prints is in `NAME.log`.
     pub fn launch(&self, name: &str, command: &[String]) -> Result<Process> {
-        Process::start(&self.bed, name, command)
+        Process::start(&self.sandbox, name, command)
     }
 
     /// A token for a service account that may do everything, for who cannot bring a certificate.
@@ -299,7 +300,7 @@ impl Cluster {
 
     /// Lets it run when this program ends, to be found again by this name.
     pub fn keep(mut self, name: &str) -> Result<()> {
-        self.bed.keep(name)?;
+        self.sandbox.keep(name)?;
         self.others.into_iter().chain(self.controllers).for_each(Process::leave);
         self.api_servers.into_iter().filter_map(|server| server.process).for_each(Process::leave);
         self.etcd.leave();
@@ -311,17 +312,17 @@ impl Cluster {
 
     /// The address that its API servers are on.
     pub fn address(&self) -> Ipv4Addr {
-        if self.spec.node { self.bed.slot().host() } else { self.bed.slot().loopback() }
+        if self.spec.node { self.sandbox.address_block().host() } else { self.sandbox.address_block().loopback() }
     }
 
     fn audit_path(&self, index: usize) -> String {
-        self.bed.path(&format!("audit-{index}.jsonl"))
+        self.sandbox.path(&format!("audit-{index}.jsonl"))
     }
 
     fn launch_api_server(&mut self, index: usize) -> Result<()> {
         let server = &self.api_servers[index];
         let command = control_plane::ApiServer {
-            bed: &self.bed,
+            sandbox: &self.sandbox,
             version: server.version,
             address: self.address(),
             port: server.port,
@@ -330,17 +331,21 @@ impl Cluster {
             with_node: self.spec.node,
         }
         .command();
-        let process = Process::start(&self.bed, &format!("kube-apiserver-{index}"), &command)?;
+        let process = Process::start(&self.sandbox, &format!("kube-apiserver-{index}"), &command)?;
         self.api_servers[index].process = Some(process);
         Ok(())
     }
 
     fn launch_controllers(&mut self) -> Result<()> {
         if self.spec.controllers || self.spec.node {
-            let (bed, version) = (&self.bed, self.spec.version);
-            let manager = control_plane::controller_manager(bed, version);
-            self.controllers.push(Process::start(bed, "kube-controller-manager", &manager)?);
-            self.controllers.push(Process::start(bed, "kube-scheduler", &control_plane::scheduler(bed, version))?);
+            let (sandbox, version) = (&self.sandbox, self.spec.version);
+            let manager = control_plane::controller_manager(sandbox, version);
+            self.controllers.push(Process::start(sandbox, "kube-controller-manager", &manager)?);
+            self.controllers.push(Process::start(
+                sandbox,
+                "kube-scheduler",
+                &control_plane::scheduler(sandbox, version),
+            )?);
         }
         Ok(())
     }
@@ -359,6 +364,6 @@ impl Cluster {
 
 impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cluster").field("bed", &self.bed).field("spec", &self.spec).finish_non_exhaustive()
+        f.debug_struct("Cluster").field("sandbox", &self.sandbox).field("spec", &self.spec).finish_non_exhaustive()
     }
 }

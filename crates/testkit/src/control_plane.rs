@@ -2,14 +2,14 @@
 
 use std::net::Ipv4Addr;
 
-use crate::{Bed, KubeVersion};
+use crate::{KubeVersion, Sandbox};
 
 /// Room for the Services of a benchmark.
 const WIDE: &str = "198.18.0.0/16";
 
 /// Where and as what an API server runs.
 pub(crate) struct ApiServer<'a> {
-    pub(crate) bed: &'a Bed,
+    pub(crate) sandbox: &'a Sandbox,
     pub(crate) version: KubeVersion,
     pub(crate) address: Ipv4Addr,
     pub(crate) port: u16,
@@ -21,13 +21,13 @@ pub(crate) struct ApiServer<'a> {
 
 impl ApiServer<'_> {
     pub(crate) fn command(&self) -> Vec<String> {
-        let Self { bed, address, port, etcd, .. } = self;
-        let pki = |name: &str| bed.path(&format!("pki/{name}"));
-        let mut command = program(bed, self.version, "kube-apiserver");
+        let Self { sandbox, address, port, etcd, .. } = self;
+        let pki = |name: &str| sandbox.path(&format!("pki/{name}"));
+        let mut command = program(sandbox, self.version, "kube-apiserver");
         command.extend([
             format!("--etcd-servers={etcd}"),
-            // By the bed's name, so that clusters which share an etcd do not share their data.
-            format!("--etcd-prefix=/{}", bed.dir().file_name().unwrap_or_default().display()),
+            // By the sandbox's name, so that clusters which share an etcd do not share their data.
+            format!("--etcd-prefix=/{}", sandbox.dir().file_name().unwrap_or_default().display()),
             format!("--bind-address={address}"),
             format!("--advertise-address={address}"),
             format!("--secure-port={port}"),
@@ -43,7 +43,7 @@ impl ApiServer<'_> {
             // Without a node nobody is taken to a Service: then there may be as many as anybody likes.
             format!(
                 "--service-cluster-ip-range={}",
-                if self.with_node { bed.slot().services() } else { WIDE.to_owned() }
+                if self.with_node { sandbox.address_block().services() } else { WIDE.to_owned() }
             ),
             format!("--kubelet-client-certificate={}", pki("apiserver-kubelet-client.crt")),
             format!("--kubelet-client-key={}", pki("apiserver-kubelet-client.key")),
@@ -59,7 +59,7 @@ impl ApiServer<'_> {
         ]);
         if let Some(log) = self.audit_log {
             command.extend([
-                format!("--audit-policy-file={}", bed.path("audit-policy.yaml")),
+                format!("--audit-policy-file={}", sandbox.path("audit-policy.yaml")),
                 format!("--audit-log-path={log}"),
                 // In megabytes: a test reads the whole log, so it is never begun anew.
                 "--audit-log-maxsize=4096".to_owned(),
@@ -77,14 +77,14 @@ impl ApiServer<'_> {
     }
 }
 
-pub(crate) fn controller_manager(bed: &Bed, version: KubeVersion) -> Vec<String> {
-    let mut command = program(bed, version, "kube-controller-manager");
+pub(crate) fn controller_manager(sandbox: &Sandbox, version: KubeVersion) -> Vec<String> {
+    let mut command = program(sandbox, version, "kube-controller-manager");
     command.extend([
-        format!("--kubeconfig={}", bed.path("controller-manager.kubeconfig")),
-        format!("--service-account-private-key-file={}", bed.path("pki/sa.key")),
-        format!("--root-ca-file={}", bed.path("pki/ca.crt")),
-        format!("--cluster-signing-cert-file={}", bed.path("pki/ca.crt")),
-        format!("--cluster-signing-key-file={}", bed.path("pki/ca.key")),
+        format!("--kubeconfig={}", sandbox.path("controller-manager.kubeconfig")),
+        format!("--service-account-private-key-file={}", sandbox.path("pki/sa.key")),
+        format!("--root-ca-file={}", sandbox.path("pki/ca.crt")),
+        format!("--cluster-signing-cert-file={}", sandbox.path("pki/ca.crt")),
+        format!("--cluster-signing-key-file={}", sandbox.path("pki/ca.key")),
         "--use-service-account-credentials=true".to_owned(),
         // The node's addresses come from its network plugin.
         "--controllers=*,-nodeipam".to_owned(),
@@ -94,9 +94,9 @@ pub(crate) fn controller_manager(bed: &Bed, version: KubeVersion) -> Vec<String>
     command
 }
 
-pub(crate) fn scheduler(bed: &Bed, version: KubeVersion) -> Vec<String> {
-    let mut command = program(bed, version, "kube-scheduler");
-    command.push(format!("--kubeconfig={}", bed.path("scheduler.kubeconfig")));
+pub(crate) fn scheduler(sandbox: &Sandbox, version: KubeVersion) -> Vec<String> {
+    let mut command = program(sandbox, version, "kube-scheduler");
+    command.push(format!("--kubeconfig={}", sandbox.path("scheduler.kubeconfig")));
     command.extend(alone());
     command.extend(emulation(version));
     command
@@ -111,8 +111,8 @@ fn emulation(version: KubeVersion) -> Option<String> {
     (version != KubeVersion::NEWEST).then(|| format!("--emulated-version={version}"))
 }
 
-fn program(bed: &Bed, version: KubeVersion, component: &str) -> Vec<String> {
-    vec![bed.programs().kubebox(version).to_string_lossy().into_owned(), component.to_owned()]
+fn program(sandbox: &Sandbox, version: KubeVersion, component: &str) -> Vec<String> {
+    vec![sandbox.programs().kubebox(version).to_string_lossy().into_owned(), component.to_owned()]
 }
 
 /// Every request is on record once it is answered, but for those that only ask whether the server is well. What

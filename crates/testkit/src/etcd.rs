@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::{Bed, KubeVersion, Process};
+use crate::{KubeVersion, Process, Sandbox};
 
 /// A running etcd. Any number of clusters can share one, each under a prefix of its own.
 #[derive(Clone, Debug)]
@@ -16,20 +16,20 @@ struct Inner {
     process: Process,
     address: String,
     /// Held for an etcd that belongs to no cluster: it goes when the last cluster that shares it has gone.
-    _bed: Option<Bed>,
+    _bed: Option<Sandbox>,
 }
 
 impl Etcd {
     /// Starts one to be shared.
     pub fn start() -> Result<Self> {
-        let bed = Bed::claim()?;
-        let (process, address) = launch(&bed)?;
-        Ok(Self(Arc::new(Inner { process, address, _bed: Some(bed) })))
+        let sandbox = Sandbox::claim()?;
+        let (process, address) = launch(&sandbox)?;
+        Ok(Self(Arc::new(Inner { process, address, _bed: Some(sandbox) })))
     }
 
-    /// Starts one in a cluster's own bed.
-    pub(crate) fn start_in(bed: &Bed) -> Result<Self> {
-        let (process, address) = launch(bed)?;
+    /// Starts one in a cluster's own sandbox.
+    pub(crate) fn start_in(sandbox: &Sandbox) -> Result<Self> {
+        let (process, address) = launch(sandbox)?;
         Ok(Self(Arc::new(Inner { process, address, _bed: None })))
     }
 
@@ -59,13 +59,13 @@ impl Etcd {
     }
 }
 
-fn launch(bed: &Bed) -> Result<(Process, String)> {
-    let client = format!("http://{}:2379", bed.slot().loopback());
-    let peer = format!("http://{}:2380", bed.slot().loopback());
+fn launch(sandbox: &Sandbox) -> Result<(Process, String)> {
+    let client = format!("http://{}:2379", sandbox.address_block().loopback());
+    let peer = format!("http://{}:2380", sandbox.address_block().loopback());
     let command = [
-        bed.programs().kubebox(KubeVersion::NEWEST).to_string_lossy().into_owned(),
+        sandbox.programs().kubebox(KubeVersion::NEWEST).to_string_lossy().into_owned(),
         "etcd".to_owned(),
-        format!("--data-dir={}", bed.path("etcd")),
+        format!("--data-dir={}", sandbox.path("etcd")),
         format!("--listen-client-urls={client}"),
         format!("--advertise-client-urls={client}"),
         format!("--listen-peer-urls={peer}"),
@@ -78,7 +78,7 @@ fn launch(bed: &Bed) -> Result<(Process, String)> {
         "--unsafe-no-fsync".to_owned(),
         "--log-level=warn".to_owned(),
     ];
-    let mut process = Process::start(bed, "etcd", &command)?;
+    let mut process = Process::start(sandbox, "etcd", &command)?;
     process.until_ready(Duration::from_secs(30), || {
         let mut answer = ureq::get(format!("{client}/health")).call()?;
         let text = answer.body_mut().read_to_string()?;

@@ -19,13 +19,13 @@ pub fn start_hub(cluster: &mut Cluster, program: &Path) -> Result<()> {
     cluster.kubectl().run(&["apply", "--server-side", "--filename", &examples.to_string_lossy()])?;
 
     let kubeconfig = write_kubeconfig(cluster, &token)?;
-    let installed = cluster.bed().dir().join("bin/fitout");
-    fs::create_dir_all(cluster.bed().dir().join("bin"))?;
+    let installed = cluster.sandbox().dir().join("bin/fitout");
+    fs::create_dir_all(cluster.sandbox().dir().join("bin"))?;
     // A copy: the next build must not pull the program away from under the hub.
     fs::copy(program, &installed)?;
     let address = format!("{}:{COMPUTE}", cluster.address());
     let kubeconfig = format!("KUBECONFIG={}", kubeconfig.display());
-    let command = ["env", &kubeconfig, &installed.to_string_lossy(), "hub", "--serve", &address];
+    let command = ["env", &kubeconfig, &installed.to_string_lossy(), "hub", "--api-address", &address];
     cluster.run("hub", &command.map(str::to_owned))?;
     serve_compute(cluster)?;
     register(cluster)
@@ -77,7 +77,7 @@ pub fn install_hub(cluster: &Cluster) -> Result<String> {
 
 /// A kubeconfig for the hub's service account.
 fn write_kubeconfig(cluster: &Cluster, token: &str) -> Result<PathBuf> {
-    let path = cluster.bed().dir().join("hub.kubeconfig");
+    let path = cluster.sandbox().dir().join("hub.kubeconfig");
     fs::write(&path, cluster.kubeconfig_with(token)?)?;
     Ok(path)
 }

@@ -9,8 +9,8 @@ use crate::paths;
 
 static WATCHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// From now on a panic anywhere in this process saves the logs of this bed.
-pub(crate) fn watch(bed: &Path) {
+/// From now on a panic anywhere in this process saves the logs of this sandbox.
+pub(crate) fn watch(sandbox: &Path) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -19,29 +19,29 @@ pub(crate) fn watch(bed: &Path) {
             save_all();
         }));
     });
-    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).push(bed.to_owned());
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).push(sandbox.to_owned());
 }
 
-pub(crate) fn unwatch(bed: &Path) {
-    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|watched| watched != bed);
+pub(crate) fn unwatch(sandbox: &Path) {
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|watched| watched != sandbox);
 }
 
 fn save_all() {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("unnamed").replace("::", ".");
-    for bed in WATCHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        let number = bed.file_name().unwrap_or_default();
+    for sandbox in WATCHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let number = sandbox.file_name().unwrap_or_default();
         let target = directory().join(&test).join(number);
-        match save(bed, &target) {
+        match save(sandbox, &target) {
             Ok(()) => eprintln!("the logs of cluster {} are in {}", number.display(), target.display()),
             Err(error) => eprintln!("the logs of cluster {} could not be saved: {error}", number.display()),
         }
     }
 }
 
-fn save(bed: &Path, target: &Path) -> std::io::Result<()> {
+fn save(sandbox: &Path, target: &Path) -> std::io::Result<()> {
     fs::create_dir_all(target)?;
-    for entry in fs::read_dir(bed)? {
+    for entry in fs::read_dir(sandbox)? {
         let path = entry?.path();
         if path.extension().is_some_and(|end| end == "log")
             && let Some(name) = path.file_name()

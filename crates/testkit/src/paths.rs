@@ -19,13 +19,13 @@ pub fn cache() -> Result<PathBuf> {
 
 /// Where clusters live while they run: one directory, so that nothing of ours is anywhere else. Short, because the
 /// path of a Unix socket has at most 107 bytes.
-pub fn beds() -> PathBuf {
+pub fn sandboxes() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
-    env::temp_dir().join(format!("{BEDS}{user}"))
+    env::temp_dir().join(format!("{SANDBOXES}{user}"))
 }
 
 /// What the directory of every user's clusters begins with.
-pub(crate) const BEDS: &str = "fitout-testbed-";
+pub(crate) const SANDBOXES: &str = "fitout-testbed-";
 
 /// The checkout that this was built from.
 pub fn checkout() -> &'static Path {

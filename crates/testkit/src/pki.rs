@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use anyhow::Result;
 
-use crate::Bed;
+use crate::Sandbox;
 use crate::certificates::{Authority, Identity, signing_key};
 use crate::kubeconfig::kubeconfig;
 
@@ -18,35 +18,35 @@ pub(crate) struct Pki {
 
 impl Pki {
     /// Makes all of them, for a cluster whose API is at `server`.
-    pub(crate) fn create(bed: &Bed, server: &str) -> Result<Self> {
+    pub(crate) fn create(sandbox: &Sandbox, server: &str) -> Result<Self> {
         let authority = Authority::new("kubernetes")?;
-        bed.write("pki/ca.crt", authority.certificate())?;
-        bed.write("pki/ca.key", authority.key())?;
-        let slot = bed.slot();
+        sandbox.write("pki/ca.crt", authority.certificate())?;
+        sandbox.write("pki/ca.key", authority.key())?;
+        let slot = sandbox.address_block();
 
         let names =
             ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
         let addresses = [slot.loopback(), slot.host(), slot.kubernetes_service(), Ipv4Addr::LOCALHOST];
-        write(bed, "apiserver", &authority.server("kube-apiserver", &names, &addresses)?)?;
+        write(sandbox, "apiserver", &authority.server("kube-apiserver", &names, &addresses)?)?;
         let kubelet_client = authority.client("kube-apiserver-kubelet-client", Some("system:masters"))?;
-        write(bed, "apiserver-kubelet-client", &kubelet_client)?;
-        write(bed, "kubelet", &authority.server(NODE, &[NODE], &[slot.node()])?)?;
+        write(sandbox, "apiserver-kubelet-client", &kubelet_client)?;
+        write(sandbox, "kubelet", &authority.server(NODE, &[NODE], &[slot.node()])?)?;
 
         // Of its own: whoever holds a certificate of this authority may claim to speak for anyone.
         let front_proxy = Authority::new("front-proxy")?;
-        bed.write("pki/front-proxy-ca.crt", front_proxy.certificate())?;
-        write(bed, "front-proxy-client", &front_proxy.client("front-proxy-client", None)?)?;
+        sandbox.write("pki/front-proxy-ca.crt", front_proxy.certificate())?;
+        write(sandbox, "front-proxy-client", &front_proxy.client("front-proxy-client", None)?)?;
 
         let tokens = signing_key()?;
-        bed.write("pki/sa.key", tokens.private)?;
-        bed.write("pki/sa.pub", tokens.public)?;
+        sandbox.write("pki/sa.key", tokens.private)?;
+        sandbox.write("pki/sa.pub", tokens.public)?;
 
         let pki = Self { authority, server: server.to_owned() };
-        pki.write_kubeconfig(bed, "admin", "kubernetes-admin", Some("system:masters"))?;
-        pki.write_kubeconfig(bed, "controller-manager", "system:kube-controller-manager", None)?;
-        pki.write_kubeconfig(bed, "scheduler", "system:kube-scheduler", None)?;
-        pki.write_kubeconfig(bed, "proxy", "system:kube-proxy", None)?;
-        pki.write_kubeconfig(bed, "kubelet", &format!("system:node:{NODE}"), Some("system:nodes"))?;
+        pki.write_kubeconfig(sandbox, "admin", "kubernetes-admin", Some("system:masters"))?;
+        pki.write_kubeconfig(sandbox, "controller-manager", "system:kube-controller-manager", None)?;
+        pki.write_kubeconfig(sandbox, "scheduler", "system:kube-scheduler", None)?;
+        pki.write_kubeconfig(sandbox, "proxy", "system:kube-proxy", None)?;
+        pki.write_kubeconfig(sandbox, "kubelet", &format!("system:node:{NODE}"), Some("system:nodes"))?;
         Ok(pki)
     }
 
@@ -61,13 +61,19 @@ impl Pki {
     }
 
     /// Writes `NAME.kubeconfig` for this user.
-    pub(crate) fn write_kubeconfig(&self, bed: &Bed, name: &str, user: &str, group: Option<&str>) -> Result<()> {
+    pub(crate) fn write_kubeconfig(
+        &self,
+        sandbox: &Sandbox,
+        name: &str,
+        user: &str,
+        group: Option<&str>,
+    ) -> Result<()> {
         let config = kubeconfig(&self.server, &self.authority(), &self.identity(user, group)?);
-        bed.write(&format!("{name}.kubeconfig"), serde_json::to_string_pretty(&config)?)
+        sandbox.write(&format!("{name}.kubeconfig"), serde_json::to_string_pretty(&config)?)
     }
 }
 
-fn write(bed: &Bed, name: &str, identity: &Identity) -> Result<()> {
-    bed.write(&format!("pki/{name}.crt"), &identity.certificate)?;
-    bed.write(&format!("pki/{name}.key"), &identity.key)
+fn write(sandbox: &Sandbox, name: &str, identity: &Identity) -> Result<()> {
+    sandbox.write(&format!("pki/{name}.crt"), &identity.certificate)?;
+    sandbox.write(&format!("pki/{name}.key"), &identity.key)
 }

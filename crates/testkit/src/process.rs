@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::Bed;
+use crate::Sandbox;
 use crate::wait::until;
 
 /// A running program, ended when dropped.
@@ -20,9 +20,9 @@ pub struct Process {
 }
 
 impl Process {
-    pub(crate) fn start(bed: &Bed, name: &str, command: &[String]) -> Result<Self> {
-        let child = bed.spawn(name, command)?;
-        Ok(Self { name: name.to_owned(), log: bed.dir().join(format!("{name}.log")), child })
+    pub(crate) fn start(sandbox: &Sandbox, name: &str, command: &[String]) -> Result<Self> {
+        let child = sandbox.spawn(name, command)?;
+        Ok(Self { name: name.to_owned(), log: sandbox.dir().join(format!("{name}.log")), child })
     }
 
     /// What it is called.

@@ -40,7 +40,7 @@ pub struct Programs {
 }
 
 /// What tests run on.
-const MODULES: [&str; 8] = ["tools", "judge", "helm", "helm3", "charts", "workloads", "registry", "kubernetes"];
+const MODULES: [&str; 8] = ["tools", "oracle", "helm", "helm3", "charts", "workloads", "registry", "kubernetes"];
 
 /// A step of the build, for a progress bar.
 #[derive(Clone, Debug)]
@@ -70,19 +70,19 @@ fn builds() -> Vec<Build> {
     ];
     let plain = |module, package, output: &str| Build { module, package, output: output.to_owned(), variables: vec![] };
     let mut all = vec![
-        plain("tools", "./keeper", "keeper"),
+        plain("tools", "./reaper", "reaper"),
         plain("tools", "./standin", "standin"),
-        plain("judge", "./yaml", "judge-yaml"),
-        plain("judge", "./range", "judge-range"),
-        plain("judge", "./template", "judge-template"),
-        plain("judge", "./regex", "judge-regex"),
-        plain("judge", "./functions", "judge-functions"),
-        plain("judge", "./render", "judge-render"),
-        plain("judge", "./command", "judge-command"),
-        plain("judge", "./chart", "judge-chart"),
+        plain("oracle", "./yaml", "oracle-yaml"),
+        plain("oracle", "./range", "oracle-range"),
+        plain("oracle", "./template", "oracle-template"),
+        plain("oracle", "./regex", "oracle-regex"),
+        plain("oracle", "./functions", "oracle-functions"),
+        plain("oracle", "./render", "oracle-render"),
+        plain("oracle", "./command", "oracle-command"),
+        plain("oracle", "./chart", "oracle-chart"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
-            ..plain("judge", "./helm", "judge-helm")
+            ..plain("oracle", "./helm", "oracle-helm")
         },
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
@@ -229,9 +229,9 @@ impl Programs {
         self.modules["registry"].join("registry")
     }
 
-    /// A judge: a small program that answers how a Go library understands what it is given.
-    pub fn judge(&self, name: &str) -> PathBuf {
-        self.modules["judge"].join(name)
+    /// A oracle: a small program that answers how a Go library understands what it is given.
+    pub fn oracle(&self, name: &str) -> PathBuf {
+        self.modules["oracle"].join(name)
     }
 
     /// One of our own tools.

@@ -28,7 +28,7 @@ use crate::Cluster;
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Fault {
     /// It is answered by the cluster.
     Pass,
     /// It never reaches the cluster: the answer is that there is no service.
@@ -36,11 +36,11 @@ pub enum Fate {
     /// It never reaches the cluster: the answer is that it is not allowed.
     Forbid,
     /// It is carried out, and the answer is never given; where it is not carried out, the answer says so.
-    KeepBack,
+    DropResponse,
     /// It is carried out, and the answer says that something went wrong.
-    Belie,
+    LieAboutFailure,
     /// It is answered by the cluster, and those who watch what is at a path like this are hushed.
-    Hush(&'static str),
+    DelayWatch(&'static str),
 }
 
 /// A request, as far as its fate depends on it.
@@ -59,7 +59,7 @@ impl Asked {
     }
 }
 
-type Decide = Box<dyn FnMut(&Asked) -> Fate + Send>;
+type Decide = Box<dyn FnMut(&Asked) -> Fault + Send>;
 type Body = BoxBody<Bytes, hyper::Error>;
 
 struct Shared {
@@ -90,13 +90,13 @@ impl Proxy {
             .enable_http1()
             .build();
         let shared = Arc::new(Shared {
-            decide: Mutex::new(Box::new(|_| Fate::Pass)),
+            decide: Mutex::new(Box::new(|_| Fault::Pass)),
             kept_back: sender,
             hushed: watch::Sender::new(None),
             upstream: Client::builder(TokioExecutor::new()).build(connector),
             server: cluster.client().server().to_owned(),
         });
-        let host = cluster.bed().slot().loopback();
+        let host = cluster.sandbox().address_block().loopback();
         let listener = runtime.block_on(TcpListener::bind((host, 0))).with_context(|| format!("listen on {host}"))?;
         let address = listener.local_addr()?;
         runtime.spawn(accept(listener, Arc::clone(&shared)));
@@ -104,7 +104,7 @@ impl Proxy {
     }
 
     /// Decides from now on what becomes of requests.
-    pub fn decide(&self, decide: impl FnMut(&Asked) -> Fate + Send + 'static) {
+    pub fn decide(&self, decide: impl FnMut(&Asked) -> Fault + Send + 'static) {
         *self.shared.decide.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(decide);
     }
 
@@ -132,7 +132,7 @@ impl Proxy {
 /// Who is believed to be the cluster.
 fn trust(cluster: &Cluster) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(cluster.bed().dir().join("pki/ca.crt"))?)?;
+    roots.add(CertificateDer::from_pem_file(cluster.sandbox().dir().join("pki/ca.crt"))?)?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
@@ -154,21 +154,21 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<R
     let asked = Asked { method: request.method().to_string(), path };
     let fate = (shared.decide.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
     match fate {
-        Fate::Refuse => return Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "refused by the test")),
-        Fate::Forbid => return Ok(failed(StatusCode::FORBIDDEN, "forbidden by the test")),
-        Fate::Hush(path) => drop(shared.hushed.send_replace(Some(path))),
-        Fate::Pass | Fate::KeepBack | Fate::Belie => {}
+        Fault::Refuse => return Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "refused by the test")),
+        Fault::Forbid => return Ok(failed(StatusCode::FORBIDDEN, "forbidden by the test")),
+        Fault::DelayWatch(path) => drop(shared.hushed.send_replace(Some(path))),
+        Fault::Pass | Fault::DropResponse | Fault::LieAboutFailure => {}
     }
     *request.uri_mut() = format!("{}{}", shared.server, asked.path).parse::<Uri>()?;
     // Where the cluster is not there, neither are we: an error ends the connection.
     let answer = shared.upstream.request(request).await?;
-    if fate == Fate::KeepBack && answer.status().is_success() {
+    if fate == Fault::DropResponse && answer.status().is_success() {
         // Once the whole answer is here, the request was certainly carried out.
         let _ = answer.into_body().collect().await;
         let _ = shared.kept_back.send(asked);
         return std::future::pending().await;
     }
-    if fate == Fate::Belie {
+    if fate == Fault::LieAboutFailure {
         let _ = answer.into_body().collect().await;
         let _ = shared.kept_back.send(asked);
         return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, "belied by the test"));

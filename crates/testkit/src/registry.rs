@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::{Bed, Process, Tool};
+use crate::{Process, Sandbox, Tool};
 
 /// Who may push and pull where not everybody may.
 const USER: &str = "user";
@@ -18,7 +18,7 @@ const HASH: &str = "$2a$04$gDs89ya.GFMvsUha7gnaAeAEEUtyv6OpvxSqusYwaXyAQnNUtNlFq
 pub struct Registry {
     _process: Process,
     address: String,
-    bed: Bed,
+    sandbox: Sandbox,
 }
 
 impl Registry {
@@ -34,23 +34,23 @@ impl Registry {
     }
 
     fn launch(guard: &str) -> Result<Self> {
-        let bed = Bed::claim()?;
-        let address = format!("{}:5000", bed.slot().loopback());
+        let sandbox = Sandbox::claim()?;
+        let address = format!("{}:5000", sandbox.address_block().loopback());
         let config = format!(
             "version: 0.1\nlog: {{ level: warn, accesslog: {{ disabled: true }} }}\n\
              storage: {{ filesystem: {{ rootdirectory: BED/registry }} }}\n\
              http: {{ addr: '{address}', secret: of-nobody }}\n{guard}"
         );
-        bed.write("registry.yaml", config.replace("BED", &bed.path("")))?;
-        bed.write("htpasswd", format!("{USER}:{HASH}\n"))?;
-        let program = bed.programs().registry().to_string_lossy().into_owned();
-        let mut process = Process::start(&bed, "registry", &[program, bed.path("registry.yaml")])?;
+        sandbox.write("registry.yaml", config.replace("BED", &sandbox.path("")))?;
+        sandbox.write("htpasswd", format!("{USER}:{HASH}\n"))?;
+        let program = sandbox.programs().registry().to_string_lossy().into_owned();
+        let mut process = Process::start(&sandbox, "registry", &[program, sandbox.path("registry.yaml")])?;
         process.until_ready(Duration::from_secs(30), || match ureq::get(format!("http://{address}/v2/")).call() {
             // One that wants to see a password is there too.
             Ok(_) | Err(ureq::Error::StatusCode(401)) => Ok(()),
             Err(error) => bail!("{error}"),
         })?;
-        Ok(Self { _process: process, address, bed })
+        Ok(Self { _process: process, address, sandbox })
     }
 
     /// Where it listens: an address and a port.
@@ -60,11 +60,11 @@ impl Registry {
 
     /// A directory that goes when the registry goes.
     pub fn dir(&self) -> &Path {
-        self.bed.dir()
+        self.sandbox.dir()
     }
 
     /// Helm, without a cluster.
     pub fn helm(&self) -> Tool {
-        Tool::new(self.bed.programs().helm(), &[], &self.bed.dir().join("no.kubeconfig"), self.bed.dir())
+        Tool::new(self.sandbox.programs().helm(), &[], &self.sandbox.dir().join("no.kubeconfig"), self.sandbox.dir())
     }
 }

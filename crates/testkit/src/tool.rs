@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::bed;
+use crate::sandbox;
 
 /// A command-line tool, set up for one cluster. It sees nothing of the user's own configuration.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Tool {
             .args(&self.first)
             .args(args)
             .env_clear()
-            .envs(bed::environment(&self.home))
+            .envs(sandbox::environment(&self.home))
             .env("KUBECONFIG", &self.kubeconfig)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -12,7 +12,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, anyhow, bail};
-use fitout_testkit::{Cluster, Programs, Spec, pods_cannot_run, skip, sweep, traces, until};
+use fitout_testkit::{Cluster, Programs, Spec, leak_check, pods_cannot_run, skip, sweep, until};
 
 /// The other side of these tests. Run with `FITOUT_ENDING`, otherwise there is nothing to do.
 #[test]
@@ -22,7 +22,7 @@ fn runner() {
     let ending = std::env::var("FITOUT_ENDING").unwrap();
     let node = ending.contains("node");
     let cluster = Cluster::start(Spec { node, ..Spec::default() }).unwrap();
-    println!("bed {}", cluster.bed().dir().display());
+    println!("bed {}", cluster.sandbox().dir().display());
     match ending.trim_end_matches(" with a node") {
         "panic" => panic!("as asked"),
         "exit without destructors" => std::process::exit(0),
@@ -73,7 +73,7 @@ fn start_alone(ending: &str) -> Result<Runner> {
 }
 
 fn gone(bed: &Path) -> Result<()> {
-    until("nothing is left", Duration::from_secs(30), || match traces::of(bed)? {
+    until("nothing is left", Duration::from_secs(30), || match leak_check::of(bed)? {
         left if left.is_empty() => Ok(()),
         left => Err(anyhow!("{}", left.join("\n"))),
     })
@@ -115,7 +115,7 @@ fn a_cluster_that_is_shared_by_all_tests_goes_with_the_last() -> Result<()> {
 #[test]
 fn after_an_interrupt_nothing_is_left() -> Result<()> {
     let mut runner = start("be ended")?;
-    assert!(!traces::of(&runner.bed)?.is_empty());
+    assert!(!leak_check::of(&runner.bed)?.is_empty());
     signal(&runner, "-INT")?;
     assert!(!runner.child.wait()?.success());
     gone(&runner.bed)
@@ -132,19 +132,19 @@ fn after_a_kill_nothing_is_left_not_even_what_was_frozen() -> Result<()> {
     gone(&runner.bed)
 }
 
-/// The keeper that waits for the runner's end is killed as well: only the next start is left to clean up.
+/// The reaper that waits for the runner's end is killed as well: only the next start is left to clean up.
 #[test]
 fn what_even_the_keeper_could_not_end_the_next_start_does() -> Result<()> {
     let _nobody_else = STARTS.write().unwrap_or_else(PoisonError::into_inner);
     let mut runner = start_alone("be ended")?;
-    let keepers = children(runner.child.id(), "keeper\0watch")?;
-    assert_eq!(keepers.len(), 1);
-    for keeper in keepers {
-        Command::new("kill").args(["-KILL", &keeper]).status()?;
+    let reapers = children(runner.child.id(), "reaper\0watch")?;
+    assert_eq!(reapers.len(), 1);
+    for reaper in reapers {
+        Command::new("kill").args(["-KILL", &reaper]).status()?;
     }
     signal(&runner, "-KILL")?;
     runner.child.wait()?;
-    assert!(!traces::of(&runner.bed)?.is_empty(), "somebody else cleaned up, so this shows nothing");
+    assert!(!leak_check::of(&runner.bed)?.is_empty(), "somebody else cleaned up, so this shows nothing");
     sweep(&Programs::get()?)?;
     gone(&runner.bed)
 }
@@ -154,7 +154,7 @@ fn what_even_the_keeper_could_not_end_the_next_start_does() -> Result<()> {
 fn a_number_that_is_taken_again_is_left_alone_by_those_who_still_clean_up() -> Result<()> {
     let programs = Programs::get()?;
     let beds = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("beds-{}", std::process::id()));
-    let sweep = || Command::new(programs.tool("keeper")).arg("sweep").arg(&beds).spawn();
+    let sweep = || Command::new(programs.tool("reaper")).arg("sweep").arg(&beds).spawn();
     let (left, fresh) = (beds.join("1"), beds.join(".new"));
     for round in 0..30 {
         fs::create_dir_all(&beds)?;
@@ -187,12 +187,12 @@ fn what_is_only_just_started_ends_with_its_bed() -> Result<()> {
     let programs = Programs::get()?;
     let beds = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("just-{}", std::process::id()));
     let bed = beds.join("1");
-    let keeper = || {
-        let mut command = Command::new(programs.tool("keeper"));
+    let reaper = || {
+        let mut command = Command::new(programs.tool("reaper"));
         command.stderr(Stdio::null());
         command
     };
-    let run = |name: &str| keeper().arg("run").arg(&bed).args([name, "sleep", "60"]).spawn();
+    let run = |name: &str| reaper().arg("run").arg(&bed).args([name, "sleep", "60"]).spawn();
     for round in 0..100 {
         fs::create_dir_all(&bed)?;
         // Somebody to wait for, so that there is time between the reading of the record and the end of the bed.
@@ -202,7 +202,7 @@ fn what_is_only_just_started_ends_with_its_bed() -> Result<()> {
         })?;
         // No process has this identity: its owner is gone.
         fs::write(bed.join("owner"), "1 0")?;
-        let mut sweeper = keeper().arg("sweep").arg(&beds).spawn()?;
+        let mut sweeper = reaper().arg("sweep").arg(&beds).spawn()?;
         std::thread::sleep(Duration::from_micros(100 * (round % 40)));
         let mut late = run("late")?;
         assert!(sweeper.wait()?.success());
@@ -230,7 +230,7 @@ fn what_was_written_after_a_bed_had_gone_goes_too() -> Result<()> {
     for bed in [&late, &kept] {
         fs::File::open(bed)?.set_modified(long_ago)?;
     }
-    assert!(Command::new(programs.tool("keeper")).arg("sweep").arg(&beds).status()?.success());
+    assert!(Command::new(programs.tool("reaper")).arg("sweep").arg(&beds).status()?.success());
     let there = [&late, &kept, &fresh].map(|bed| bed.exists());
     fs::remove_dir_all(&beds)?;
     assert_eq!(there, [false, true, true], "late, kept, fresh");
@@ -244,7 +244,7 @@ fn a_node_and_its_pods_leave_nothing_either() -> Result<()> {
         return Ok(());
     }
     let mut runner = start("be ended with a node")?;
-    let before = traces::of(&runner.bed)?;
+    let before = leak_check::of(&runner.bed)?;
     for kind in ["directory", "process", "link", "cgroup"] {
         assert!(before.iter().any(|trace| trace.starts_with(kind)), "no {kind} to be left: {before:#?}");
     }
@@ -257,12 +257,12 @@ fn a_node_and_its_pods_leave_nothing_either() -> Result<()> {
 fn control_planes_listen_on_their_own_addresses_only() -> Result<()> {
     let _others_may_too = STARTS.read().unwrap_or_else(PoisonError::into_inner);
     let cluster = Cluster::start(Spec { api_servers: 2, ..Spec::default() })?;
-    let record = fs::read_to_string(cluster.bed().dir().join("processes"))?;
+    let record = fs::read_to_string(cluster.sandbox().dir().join("processes"))?;
     let mut ports = BTreeSet::new();
     for line in record.lines() {
         let pid = line.split(' ').next().context("a process id")?;
         for (address, port) in listening(pid)? {
-            assert_eq!(address, cluster.bed().slot().loopback(), "{line}");
+            assert_eq!(address, cluster.sandbox().address_block().loopback(), "{line}");
             ports.insert(port);
         }
     }

@@ -173,7 +173,7 @@ fn the_server_tells_aggregated_servers_whom_to_trust() -> Result<()> {
 #[test]
 fn nobody_is_let_in_without_a_certificate() {
     let nobody = SHARED.kubectl().with_kubeconfig("/dev/null".as_ref());
-    let authority = format!("--certificate-authority={}", SHARED.bed().dir().join("pki/ca.crt").display());
+    let authority = format!("--certificate-authority={}", SHARED.sandbox().dir().join("pki/ca.crt").display());
     let server = format!("--server={}", SHARED.client().server());
     let refused = nobody.run(&["get", "nodes", &server, &authority, "--token=made-up"]).unwrap_err().to_string();
     assert!(refused.contains("You must be logged in"), "{refused}");
@@ -182,7 +182,7 @@ fn nobody_is_let_in_without_a_certificate() {
 #[test]
 fn helm_and_kubectl_make_the_same_objects() -> Result<()> {
     let (by_helm, by_kubectl) = (SHARED.namespace("helm")?, SHARED.namespace("kubectl")?);
-    let chart = SHARED.bed().programs().chart("podinfo");
+    let chart = SHARED.sandbox().programs().chart("podinfo");
     let chart = chart.to_str().unwrap();
     SHARED.helm().run(&["install", "podinfo", chart, "--namespace", &by_helm])?;
     let rendered = SHARED.helm().run(&["template", "podinfo", chart, "--namespace", &by_kubectl, "--skip-tests"])?;

@@ -31,7 +31,7 @@ fn import(cluster: &Cluster, image: &Image) -> Result<()> {
 }
 
 fn metrics_server_is_installed_by_helm_and_kubectl_top_answers(cluster: &Cluster) -> Result<()> {
-    let programs = cluster.bed().programs();
+    let programs = cluster.sandbox().programs();
     import(cluster, &Image::metrics_server(programs))?;
     let chart = programs.chart("metrics-server");
     let chart = chart.to_str().context("a path in UTF-8")?;
@@ -45,7 +45,7 @@ fn metrics_server_is_installed_by_helm_and_kubectl_top_answers(cluster: &Cluster
 }
 
 fn podinfo_answers_on_its_address_and_by_its_name(cluster: &Cluster) -> Result<()> {
-    let programs = cluster.bed().programs();
+    let programs = cluster.sandbox().programs();
     import(cluster, &Image::podinfo(programs))?;
     let namespace = cluster.namespace("podinfo")?;
     let chart = programs.chart("podinfo");
@@ -62,7 +62,7 @@ fn podinfo_answers_on_its_address_and_by_its_name(cluster: &Cluster) -> Result<(
 }
 
 fn a_stand_in_answers_probes_and_ends_as_a_job(cluster: &Cluster) -> Result<()> {
-    let programs = cluster.bed().programs();
+    let programs = cluster.sandbox().programs();
     import(cluster, &Image::stand_in(programs, "example.com/server:1", StandIn::Serves))?;
     import(cluster, &Image::stand_in(programs, "example.com/check:1", StandIn::Exits))?;
     let namespace = cluster.namespace("standin")?;
@@ -106,8 +106,8 @@ fn a_stand_in_answers_probes_and_ends_as_a_job(cluster: &Cluster) -> Result<()> 
 }
 
 fn the_kubelet_wants_to_know_who_asks(cluster: &Cluster) -> Result<()> {
-    let kubelet = format!("--server=https://{}:10250", cluster.bed().slot().node());
-    let authority = format!("--certificate-authority={}", cluster.bed().dir().join("pki/ca.crt").display());
+    let kubelet = format!("--server=https://{}:10250", cluster.sandbox().address_block().node());
+    let authority = format!("--certificate-authority={}", cluster.sandbox().dir().join("pki/ca.crt").display());
     let kubectl = cluster.kubectl();
     let nobody = kubectl.with_kubeconfig("/dev/null".as_ref());
     let stranger = kubectl.with_kubeconfig(&cluster.kubeconfig_for("stranger", None)?);
@@ -125,9 +125,9 @@ fn the_kubelet_wants_to_know_who_asks(cluster: &Cluster) -> Result<()> {
 }
 
 fn nothing_outside_the_testbed_is_reached(cluster: &Cluster) -> Result<()> {
-    let slot = cluster.bed().slot();
+    let slot = cluster.sandbox().address_block();
     let image = "example.com/outward:1";
-    import(cluster, &Image::stand_in(cluster.bed().programs(), image, StandIn::Serves))?;
+    import(cluster, &Image::stand_in(cluster.sandbox().programs(), image, StandIn::Serves))?;
     let namespace = cluster.namespace("outward")?;
     let inside = [
         format!("tcp:{}:443", slot.kubernetes_service()),

@@ -60,8 +60,8 @@ async fn want(api: &Api<ExtensionInstance>, stage: &Stage, name: String) -> Resu
 
 /// A catalog with the chart, or with what it renders to.
 async fn offer(stage: &Stage, cluster: &Cluster) -> Result<()> {
-    let catalog = cluster.bed().dir().join("catalog");
-    let chart: Value = fitout_goyaml::documents(&fs::read_to_string(stage.chart.join("Chart.yaml"))?)?
+    let catalog = cluster.sandbox().dir().join("catalog");
+    let chart: Value = fitout_go_yaml::documents(&fs::read_to_string(stage.chart.join("Chart.yaml"))?)?
         .pop()
         .context("a chart has a Chart.yaml")?
         .value;

@@ -37,7 +37,7 @@ pub fn run(stage: &Stage, count: usize, means: Ready) -> Result<Measured> {
     cluster.kubectl().run(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"])?;
     let repository = shelf::serve(&cluster, &stage.chart)?;
     let address = cluster.address();
-    let kept = cluster.bed().dir().join("storage");
+    let kept = cluster.sandbox().dir().join("storage");
     fs::create_dir(&kept)?;
     let storage = [
         format!("--storage-path={}", kept.display()),
@@ -61,7 +61,7 @@ fn launch(cluster: &Cluster, name: &str, program: &Path, port: u16, more: &[Stri
         "env".to_owned(),
         format!("KUBECONFIG={}", cluster.kubeconfig().display()),
         "RUNTIME_NAMESPACE=default".to_owned(),
-        format!("TMPDIR={}", cluster.bed().dir().display()),
+        format!("TMPDIR={}", cluster.sandbox().dir().display()),
         program.to_string_lossy().into_owned(),
         format!("--health-addr={address}:{port}"),
         "--metrics-addr=0".to_owned(),

@@ -129,7 +129,7 @@ fn main() -> Result<ExitCode> {
 }
 
 impl Stage {
-    /// Measures all who are named, or everybody, and says how many bars are missed.
+    /// Metrics all who are named, or everybody, and says how many bars are missed.
     fn contest(&self, count: usize, only: &[Contender], rounds: u8) -> Result<usize> {
         println!("\n{count} releases of podinfo, {} objects each, {AT_ONCE} at once", self.sample.objects.len());
         println!("{}", measured::HEAD);
@@ -170,7 +170,7 @@ impl Stage {
         }
     }
 
-    /// Measures Fitout with many kinds in the cluster and without, and says how many bars are missed.
+    /// Metrics Fitout with many kinds in the cluster and without, and says how many bars are missed.
     fn crowded(&self, count: usize, crds: usize, rounds: u8) -> Result<usize> {
         println!("\n{count} releases of podinfo, with {crds} more kinds in the cluster and without");
         println!("{}", measured::HEAD);

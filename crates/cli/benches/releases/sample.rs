@@ -28,7 +28,7 @@ impl Sample {
         let helm = cluster.helm();
         helm.run(&["install", PODINFO, &chart.to_string_lossy(), "--namespace=default", "--set", SET])?;
         let manifest = helm.run(&["get", "manifest", PODINFO, "--namespace=default"])?;
-        let objects = fitout_goyaml::documents(&manifest)?.into_iter().map(|document| owned(document.value));
+        let objects = fitout_go_yaml::documents(&manifest)?.into_iter().map(|document| owned(document.value));
         let record = format!("/api/v1/namespaces/default/secrets/sh.helm.release.v1.{PODINFO}.v1");
         let record = cluster.client().get(&record)?;
         let name = &record["metadata"]["name"];

@@ -11,7 +11,7 @@ use fitout_testkit::Cluster;
 
 /// Packages the chart and serves it for as long as this program runs; returns the address.
 pub fn serve(cluster: &Cluster, chart: &Path) -> Result<String> {
-    let dir = cluster.bed().dir().join("repository");
+    let dir = cluster.sandbox().dir().join("repository");
     let listener = TcpListener::bind((cluster.address(), 0))?;
     let address = format!("http://{}", listener.local_addr()?);
     let (helm, to) = (cluster.helm(), dir.to_string_lossy());

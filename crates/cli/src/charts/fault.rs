@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use fitout_chart::render::{Error, Place};
-use fitout_chart::{Chart, File};
+use fitout_helm_chart::render::{Error, Place};
+use fitout_helm_chart::{Chart, File};
 
 use crate::failure::Failure;
 use crate::output::Paint;

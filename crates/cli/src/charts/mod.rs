@@ -10,10 +10,10 @@ use std::io::Read as _;
 use std::path::Path;
 use std::rc::Rc;
 
-use fitout_chance::{Machine, load};
-use fitout_chart::render::{Capabilities, KubeVersion, Options};
-use fitout_chart::values::{Release, Schemas, UserValues};
-use fitout_chart::{Chart, Rendered, Severity, Shown, Warnings, images, lint, release_name, template};
+use fitout_environment::{HostEnvironment, load};
+use fitout_helm_chart::render::{Capabilities, KubeVersion, Options};
+use fitout_helm_chart::values::{Release, Schemas, UserValues};
+use fitout_helm_chart::{Chart, Rendered, Severity, Shown, Warnings, images, lint, release_name, template};
 
 pub(crate) use arguments::Chart as Command;
 use arguments::{Lint, Part, Show, Target, Template, Values};
@@ -32,12 +32,12 @@ pub(crate) fn run(command: &Command, output: Format, paint: Paint) -> Result<Ans
 }
 
 /// The world that templates see, which is this machine.
-fn world() -> Rc<dyn fitout_sprig::World> {
-    Rc::new(Machine)
+fn world() -> Rc<dyn fitout_helm_functions::Environment> {
+    Rc::new(HostEnvironment)
 }
 
 /// The values that somebody gave.
-fn given(values: &Values) -> Result<Rc<fitout_gotmpl::Map>, Failure> {
+fn given(values: &Values) -> Result<Rc<fitout_go_template::Map>, Failure> {
     let Values { files, set, set_string, set_file, set_json, set_literal } = values;
     let asked = UserValues {
         files: files.clone(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path};
 
-use fitout_chart::{Rendered, Shown};
+use fitout_helm_chart::{Rendered, Shown};
 
 use crate::Answer;
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, dead_code, unreachable_pub, missing_docs, reason = "shared by several test programs")]
 
-#[path = "../../../hub/tests/world/mod.rs"]
+#[path = "../../../edge/hub/tests/world/mod.rs"]
 pub mod world;
 
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail, ensure};
-use fitout_testkit::{Asked, Cluster, Fate, Process, Proxy, Spec, install_hub, until};
+use fitout_testkit::{Asked, Cluster, Fault, Process, Proxy, Spec, install_hub, until};
 use serde_json::{Value, json};
 use world::{INSTANCES, LIMIT, apply, condition, make_node, object, write_catalog};
 
@@ -33,10 +33,10 @@ impl Faults {
         let hub = Cluster::start(Spec::default())?;
         let token = install_hub(&hub)?;
         let hub_proxy = Proxy::start(&hub)?;
-        let kubeconfig = hub.bed().dir().join("proxy.kubeconfig");
+        let kubeconfig = hub.sandbox().dir().join("proxy.kubeconfig");
         fs::write(&kubeconfig, hub_proxy.kubeconfig(&token).to_string())?;
         let mut faults = Self { hub, hub_proxy, targets: vec![], proxies: vec![], kubeconfig };
-        let catalog = faults.hub.bed().dir().join("catalog");
+        let catalog = faults.hub.sandbox().dir().join("catalog");
         write_catalog(&catalog)?;
         write_plain(&catalog, "1.0.0", [0, 1])?;
         let source = json!({ "spec": { "source": { "directory": { "path": catalog } } } });
@@ -75,7 +75,7 @@ impl Faults {
 
     /// Starts a hub. It is killed when what is returned is dropped.
     pub fn run_hub(&self, name: &str) -> Result<Process> {
-        self.run_hub_with(name, &["--lease=1s", "--sweep-after=1s", "--history=5"])
+        self.run_hub_with(name, &["--lease=1s", "--content-gc-grace=1s", "--history=5"])
     }
 
     pub fn run_hub_with(&self, name: &str, flags: &[&str]) -> Result<Process> {
@@ -158,14 +158,14 @@ impl Faults {
     pub fn keep_back_writes(&self) {
         for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
             while proxy.kept_back(Duration::ZERO).is_some() {}
-            proxy.decide(|asked| if is_effect(asked) { Fate::KeepBack } else { Fate::Pass });
+            proxy.decide(|asked| if is_effect(asked) { Fault::DropResponse } else { Fault::Pass });
         }
     }
 
     /// From now on: nothing is kept back.
     pub fn let_pass(&self) {
         for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
-            proxy.decide(|_| Fate::Pass);
+            proxy.decide(|_| Fault::Pass);
         }
     }
 

@@ -6,7 +6,8 @@ use crate::Cluster;
 
 /// Installs CoreDNS, at the address that the kubelet tells pods to ask.
 pub fn install_dns(cluster: &Cluster) -> Result<()> {
-    let manifest = include_str!("dns.yaml").replace("CLUSTER_IP", &cluster.bed().slot().dns_service().to_string());
+    let manifest =
+        include_str!("dns.yaml").replace("CLUSTER_IP", &cluster.sandbox().address_block().dns_service().to_string());
     cluster.kubectl().run_with_input(&["apply", "--server-side", "--filename=-"], &manifest)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! The node has its own network without a default route, so nothing it sends leaves the machine; its own mounts, so
 //! nothing it mounts is seen outside; and its own processes, so that all of it, pods included, ends with the first one.
-//! Files that Kubernetes and its network plugins insist on keeping in fixed places land in the bed, through an overlay.
+//! Files that Kubernetes and its network plugins insist on keeping in fixed places land in the sandbox, through an overlay.
 
 mod dns;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::pki::NODE;
 use crate::wait::until;
-use crate::{Bed, Client, Image, KubeVersion, Process, bed};
+use crate::{Client, Image, KubeVersion, Process, Sandbox, sandbox};
 
 pub use dns::install_dns;
 
@@ -82,29 +82,29 @@ const JOIN: &str = include_str!("join.sh");
 const PLUGINS: &str = "/usr/lib/cni";
 
 fn installed(program: &str) -> bool {
-    let path = bed::environment(Path::new("/")).remove("PATH").unwrap_or_default();
+    let path = sandbox::environment(Path::new("/")).remove("PATH").unwrap_or_default();
     path.split(':').any(|dir| Path::new(dir).join(program).is_file())
 }
 
 impl Node {
     /// Makes the namespaces and the link. The API server is to listen at the host's end of it.
-    pub(crate) fn connect(bed: &mut Bed) -> Result<Link> {
+    pub(crate) fn connect(sandbox: &mut Sandbox) -> Result<Link> {
         if let Some(reason) = pods_cannot_run() {
             bail!("{reason}");
         }
-        let number = bed.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let number = sandbox.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (outside, inside) = (format!("fitout{number}"), "up0");
-        bed.write("link", &outside)?;
-        bed.write("cgroup", cgroup(bed))?;
-        let keeper = bed.programs().tool("keeper").to_string_lossy().into_owned();
-        let command = ["sh", "-c", NAMESPACES, "sh", &cgroup(bed), &keeper, "init"].map(str::to_owned);
-        let first = Process::start(bed, "node", &command)?;
+        sandbox.write("link", &outside)?;
+        sandbox.write("cgroup", cgroup(sandbox))?;
+        let reaper = sandbox.programs().tool("reaper").to_string_lossy().into_owned();
+        let command = ["sh", "-c", NAMESPACES, "sh", &cgroup(sandbox), &reaper, "init"].map(str::to_owned);
+        let first = Process::start(sandbox, "node", &command)?;
         until("the node's namespaces", Duration::from_secs(10), || {
             if first.tail(1) == "ready" { Ok(()) } else { Err(first.tail(3)) }
         })?;
         let link = Link { inner: child_of(first.id())?, first };
 
-        let slot = bed.slot();
+        let slot = sandbox.address_block();
         shell(
             &[],
             &format!(
@@ -119,7 +119,7 @@ impl Node {
             ),
         )
         .context("connect the node")?;
-        let dir = bed.dir().display();
+        let dir = sandbox.dir().display();
         let (node, services) = (slot.node(), slot.services());
         link.shell(&format!(
             "ip link set lo up
@@ -141,39 +141,39 @@ impl Node {
     }
 
     /// Starts the node's programs and waits until it is ready for pods.
-    pub(crate) fn start(link: Link, bed: &Bed, client: &Client) -> Result<Self> {
-        let socket = bed.path("containerd.sock");
-        bed.write("cni/10-bridge.conflist", serde_json::to_vec(&network(bed))?)?;
-        bed.write("containerd.toml", containerd_config(bed))?;
-        bed.write("kubelet.yaml", serde_json::to_vec(&kubelet_config(bed))?)?;
-        bed.write("kube-proxy.yaml", serde_json::to_vec(&proxy_config(bed))?)?;
+    pub(crate) fn start(link: Link, sandbox: &Sandbox, client: &Client) -> Result<Self> {
+        let socket = sandbox.path("containerd.sock");
+        sandbox.write("cni/10-bridge.conflist", serde_json::to_vec(&network(sandbox))?)?;
+        sandbox.write("containerd.toml", containerd_config(sandbox))?;
+        sandbox.write("kubelet.yaml", serde_json::to_vec(&kubelet_config(sandbox))?)?;
+        sandbox.write("kube-proxy.yaml", serde_json::to_vec(&proxy_config(sandbox))?)?;
         // Nothing to ask beside the cluster's own DNS.
-        bed.write("resolv.conf", "")?;
-        fs::create_dir_all(bed.dir().join("images"))?;
-        let mut node = Self { link, daemons: vec![], socket, images: bed.dir().join("images") };
+        sandbox.write("resolv.conf", "")?;
+        fs::create_dir_all(sandbox.dir().join("images"))?;
+        let mut node = Self { link, daemons: vec![], socket, images: sandbox.dir().join("images") };
 
-        let config = format!("--config={}", bed.path("containerd.toml"));
-        node.daemon(bed, "containerd", &["containerd".to_owned(), config])?;
+        let config = format!("--config={}", sandbox.path("containerd.toml"));
+        node.daemon(sandbox, "containerd", &["containerd".to_owned(), config])?;
         until("containerd answers", Duration::from_secs(20), || node.ctr(&["version"]))?;
-        for image in [Image::pause(bed.programs()), Image::dns(bed.programs())] {
+        for image in [Image::pause(sandbox.programs()), Image::dns(sandbox.programs())] {
             node.import(&image)?;
         }
-        let kubebox = bed.programs().kubebox(KubeVersion::NEWEST).to_string_lossy().into_owned();
+        let kubebox = sandbox.programs().kubebox(KubeVersion::NEWEST).to_string_lossy().into_owned();
         node.daemon(
-            bed,
+            sandbox,
             "kubelet",
             &[
                 kubebox.clone(),
                 "kubelet".to_owned(),
-                format!("--kubeconfig={}", bed.path("kubelet.kubeconfig")),
-                format!("--config={}", bed.path("kubelet.yaml")),
-                format!("--root-dir={}", bed.path("kubelet")),
+                format!("--kubeconfig={}", sandbox.path("kubelet.kubeconfig")),
+                format!("--config={}", sandbox.path("kubelet.yaml")),
+                format!("--root-dir={}", sandbox.path("kubelet")),
                 format!("--hostname-override={NODE}"),
-                format!("--node-ip={}", bed.slot().node()),
+                format!("--node-ip={}", sandbox.address_block().node()),
             ],
         )?;
-        let config = format!("--config={}", bed.path("kube-proxy.yaml"));
-        node.daemon(bed, "kube-proxy", &[kubebox, "kube-proxy".to_owned(), config])?;
+        let config = format!("--config={}", sandbox.path("kube-proxy.yaml"));
+        node.daemon(sandbox, "kube-proxy", &[kubebox, "kube-proxy".to_owned(), config])?;
         until("the node is ready", Duration::from_secs(90), || ready(client))?;
         Ok(node)
     }
@@ -199,9 +199,9 @@ impl Node {
         self.link.first.leave();
     }
 
-    fn daemon(&mut self, bed: &Bed, name: &str, command: &[String]) -> Result<()> {
+    fn daemon(&mut self, sandbox: &Sandbox, name: &str, command: &[String]) -> Result<()> {
         let command = [self.link.enter(), command.to_vec()].concat();
-        self.daemons.push(Process::start(bed, name, &command)?);
+        self.daemons.push(Process::start(sandbox, name, &command)?);
         Ok(())
     }
 
@@ -234,7 +234,7 @@ fn run(command: &[String]) -> Result<String> {
     let output = Command::new(&command[0])
         .args(&command[1..])
         .env_clear()
-        .envs(bed::environment(Path::new("/")))
+        .envs(sandbox::environment(Path::new("/")))
         .output()
         .with_context(|| format!("run {}", command[0]))?;
     if !output.status.success() {
@@ -248,8 +248,8 @@ fn child_of(parent: u32) -> Result<u32> {
     children.split_whitespace().next().context("the node has no first process")?.parse().context("a process id")
 }
 
-fn cgroup(bed: &Bed) -> String {
-    format!("fitout-testbed-{}", bed.dir().file_name().unwrap_or_default().display())
+fn cgroup(sandbox: &Sandbox) -> String {
+    format!("fitout-testbed-{}", sandbox.dir().file_name().unwrap_or_default().display())
 }
 
 fn ready(client: &Client) -> Result<()> {
@@ -266,7 +266,7 @@ fn ready(client: &Client) -> Result<()> {
     Ok(())
 }
 
-fn network(bed: &Bed) -> Value {
+fn network(sandbox: &Sandbox) -> Value {
     json!({
         "cniVersion": "1.0.0",
         "name": "testbed",
@@ -279,9 +279,9 @@ fn network(bed: &Bed) -> Value {
                 "hairpinMode": true,
                 "ipam": {
                     "type": "host-local",
-                    "ranges": [[{ "subnet": bed.slot().pods() }]],
+                    "ranges": [[{ "subnet": sandbox.address_block().pods() }]],
                     "routes": [{ "dst": "0.0.0.0/0" }],
-                    "dataDir": bed.path("addresses"),
+                    "dataDir": sandbox.path("addresses"),
                 },
             },
             { "type": "portmap", "capabilities": { "portMappings": true } },
@@ -289,7 +289,7 @@ fn network(bed: &Bed) -> Value {
     })
 }
 
-fn containerd_config(bed: &Bed) -> String {
+fn containerd_config(sandbox: &Sandbox) -> String {
     format!(
         r#"version = 2
 root = "{root}"
@@ -306,30 +306,30 @@ state = "{state}"
     bin_dir = "{PLUGINS}"
     conf_dir = "{cni}"
 "#,
-        root = bed.path("containerd"),
-        state = bed.path("containerd-state"),
-        socket = bed.path("containerd.sock"),
-        opt = bed.path("containerd-opt"),
-        cni = bed.path("cni"),
+        root = sandbox.path("containerd"),
+        state = sandbox.path("containerd-state"),
+        socket = sandbox.path("containerd.sock"),
+        opt = sandbox.path("containerd-opt"),
+        cni = sandbox.path("cni"),
     )
 }
 
-fn kubelet_config(bed: &Bed) -> Value {
+fn kubelet_config(sandbox: &Sandbox) -> Value {
     json!({
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
-        "containerRuntimeEndpoint": format!("unix://{}", bed.path("containerd.sock")),
+        "containerRuntimeEndpoint": format!("unix://{}", sandbox.path("containerd.sock")),
         "authentication": {
             "anonymous": { "enabled": false },
             "webhook": { "enabled": true },
-            "x509": { "clientCAFile": bed.path("pki/ca.crt") },
+            "x509": { "clientCAFile": sandbox.path("pki/ca.crt") },
         },
         "authorization": { "mode": "Webhook" },
-        "tlsCertFile": bed.path("pki/kubelet.crt"),
-        "tlsPrivateKeyFile": bed.path("pki/kubelet.key"),
-        "clusterDNS": [bed.slot().dns_service()],
+        "tlsCertFile": sandbox.path("pki/kubelet.crt"),
+        "tlsPrivateKeyFile": sandbox.path("pki/kubelet.key"),
+        "clusterDNS": [sandbox.address_block().dns_service()],
         "clusterDomain": "cluster.local",
-        "resolvConf": bed.path("resolv.conf"),
+        "resolvConf": sandbox.path("resolv.conf"),
         // Machines differ in their control groups; pods do not need more than one group of their own.
         "failCgroupV1": false,
         "cgroupDriver": "cgroupfs",
@@ -343,13 +343,13 @@ fn kubelet_config(bed: &Bed) -> Value {
     })
 }
 
-fn proxy_config(bed: &Bed) -> Value {
+fn proxy_config(sandbox: &Sandbox) -> Value {
     json!({
         "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
         "kind": "KubeProxyConfiguration",
         "mode": "nftables",
-        "clientConnection": { "kubeconfig": bed.path("proxy.kubeconfig") },
-        "clusterCIDR": bed.slot().pods(),
+        "clientConnection": { "kubeconfig": sandbox.path("proxy.kubeconfig") },
+        "clusterCIDR": sandbox.address_block().pods(),
         "hostnameOverride": NODE,
         // The limits of connection tracking belong to the whole machine: leave them alone.
         "conntrack": { "maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s" },

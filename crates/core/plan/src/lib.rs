@@ -1,0 +1,38 @@
+//! What is applied, in which order, after which waits, and why.
+
+mod artifact;
+mod content;
+mod crds;
+mod diff;
+mod drift;
+mod field_managers;
+mod immutable_fields;
+mod mask;
+mod matches_live;
+mod model;
+mod order;
+mod phase;
+mod provenance;
+mod render;
+mod text;
+mod transform;
+
+pub use artifact::{Artifact, Planned, PlannedHook};
+pub use content::{Content, KeptHook};
+pub use crds::{CrdRisk, RiskKind, crd_risks};
+pub use diff::{Difference, diff};
+pub use drift::{Ignore, Ignored};
+pub use field_managers::{has_update_manager, migrate_update_managers};
+pub use fitout_engines::{Environment, Layer, Lookup};
+pub use immutable_fields::immutable_fields;
+pub use mask::{HIDDEN, Mask};
+pub use matches_live::{MANAGER, matches_live};
+pub use model::{Act, Change, Obstacle, Plan, Write};
+pub use order::{install_order, install_rank};
+pub use phase::{Gate, Phase, phase};
+pub use provenance::{Provenance, Sourced};
+pub use render::{
+    Archive, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted, kept, resolve,
+};
+pub use text::{Line, Mark, lines};
+pub use transform::{KEEP, MANAGED_BY, Owner, RELEASE_NAME, RELEASE_NAMESPACE, transform};

@@ -1,0 +1,237 @@
+//! Clusters: a worker each, which owns the connection and runs the sessions of its instances.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use fitout_api::conditions::{self, ConditionStatus, ConditionUpdate};
+use fitout_api::{Cluster, ClusterStatus, ExtensionInstance, Nodes, reasons};
+use fitout_cluster_client::{ClientOptions, ClusterClient, Connectivity, Disconnected, connect};
+use fitout_model::{Digest, capabilities, platform};
+use kube::{Api, Client, ResourceExt};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tracing::{Instrument, error_span};
+
+use crate::Hub;
+use crate::cache::indexes::Key;
+use crate::controllers::finalizers;
+use crate::reconcile::{status, worker};
+use crate::storage::{api_writes, kubeconfigs};
+
+/// How long a cluster that cannot be reached is left alone, unless something changes.
+const RETRY: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
+    let (mut members, mut others) = (hub.cache.members(), hub.cache.others());
+    // Workers end when their cluster is gone, and all of them with us.
+    let mut workers: JoinSet<Key> = JoinSet::new();
+    let mut working: BTreeSet<Key> = BTreeSet::new();
+    loop {
+        members.mark_unchanged();
+        others.mark_unchanged();
+        for cluster in hub.cache.clusters.state() {
+            let key = (cluster.namespace().unwrap_or_default(), cluster.name_any());
+            if working.insert(key.clone()) {
+                let hub = Arc::clone(&hub);
+                let span = error_span!("cluster", namespace = key.0, cluster = key.1);
+                let work = async move {
+                    work(&hub, &key).await;
+                    key
+                };
+                workers.spawn(work.instrument(span));
+            }
+        }
+        for instance in without_cluster(&hub) {
+            finalizers::without_cluster(&hub, &instance).await;
+        }
+        tokio::select! {
+            told = members.changed() => told?,
+            told = others.changed() => told?,
+            Some(ended) = workers.join_next() => { working.remove(&ended?); },
+        }
+    }
+}
+
+/// The instances whose cluster is not registered.
+fn without_cluster(hub: &Hub) -> Vec<Arc<ExtensionInstance>> {
+    let clusters = hub.cache.clusters.state();
+    let known: HashSet<(Option<&str>, Option<&str>)> = clusters
+        .iter()
+        .map(|cluster| (cluster.metadata.namespace.as_deref(), cluster.metadata.name.as_deref()))
+        .collect();
+    let mut instances = hub.cache.instances.state();
+    instances
+        .retain(|instance| !known.contains(&(instance.metadata.namespace.as_deref(), Some(&*instance.spec.cluster))));
+    instances
+}
+
+/// Connects, and connects again, for as long as the cluster is registered.
+async fn work(hub: &Arc<Hub>, key: &Key) {
+    let mut others = hub.cache.others();
+    loop {
+        let before = *others.borrow_and_update();
+        let Some(cluster) = hub.cache.cluster(&key.0, &key.1) else { return };
+        if let Err(error) = finalizers::hold(hub, &cluster).await {
+            tracing::warn!(%error, "hold");
+        }
+        if finalizers::is_forgotten(&cluster) {
+            if let Err(error) = finalizers::forget(hub, &cluster).await {
+                tracing::warn!(%error, "forget");
+            }
+        } else {
+            match open(hub, &cluster).await {
+                Ok((target, way)) => {
+                    let target = Arc::new(target);
+                    say(hub, &cluster, Ok(&target)).await;
+                    serve(hub, key, &target, &way).await;
+                    continue;
+                }
+                Err(reason) => {
+                    say(hub, &cluster, Err(&reason)).await;
+                    for instance in instances(hub, key) {
+                        status::lost(hub, &instance, &reason).await;
+                    }
+                }
+            }
+        }
+        if finalizers::slot(hub, key).await {
+            return;
+        }
+        let _ = timeout(RETRY, others.wait_for(|now| *now > before + 1)).await;
+    }
+}
+
+async fn open(hub: &Hub, cluster: &Cluster) -> Result<(ClusterClient, Digest), Disconnected> {
+    let guard = hub.metrics.client_options_for(cluster, hub.fence.clone());
+    let (client, connectivity, kubeconfig) = reach(hub, cluster, guard).await?;
+    let server = format!("Cluster/{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
+    let opened = ClusterClient::open(client, connectivity).await;
+    let target = opened.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
+    alone(hub, cluster, &target.info().uid)?;
+    // One that goes has its copy, and takes it along.
+    if cluster.metadata.deletion_timestamp.is_none() {
+        kubeconfigs::keep(hub, cluster, &kubeconfig).await;
+    }
+    Ok((target, Digest::of(&kubeconfig)))
+}
+
+/// Connects to a cluster, and says by which kubeconfig.
+pub(crate) async fn reach(
+    hub: &Hub,
+    cluster: &Cluster,
+    guard: ClientOptions,
+) -> Result<(Client, Connectivity, String), Disconnected> {
+    let kubeconfig = kubeconfigs::find(hub, cluster).await.map_err(Disconnected::Kubeconfig)?;
+    let (client, connectivity) = connect(&kubeconfig, guard).await?;
+    Ok((client, connectivity, kubeconfig))
+}
+
+/// Refuses a cluster that is registered already, under another name.
+pub(crate) fn alone(hub: &Hub, cluster: &Cluster, uid: &str) -> Result<(), Disconnected> {
+    let Some(other) = hub.cache.clusters.state().into_iter().find(|other| came_first(other, cluster, uid)) else {
+        return Ok(());
+    };
+    Err(Disconnected::Known { name: format!("{}/{}", other.namespace().unwrap_or_default(), other.name_any()) })
+}
+
+/// Whether another one is the same cluster, known before.
+fn came_first(other: &Cluster, cluster: &Cluster, uid: &str) -> bool {
+    let age = |cluster: &Cluster| (cluster.metadata.creation_timestamp.clone(), cluster.metadata.uid.clone());
+    let known = |cluster: &Cluster| cluster.status.as_ref().and_then(|status| status.uid.as_deref()) == Some(uid);
+    other.metadata.uid != cluster.metadata.uid && known(other) && (!known(cluster) || age(other) < age(cluster))
+}
+
+/// Runs a session for each instance of the cluster, until the cluster or the way to it is another.
+async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<ClusterClient>, way: &Digest) {
+    let (mut members, mut others) = (hub.cache.members(), hub.cache.others());
+    let mut info = target.info_changes();
+    let mut told = (target.info(), None);
+    let mut sessions: JoinSet<String> = JoinSet::new();
+    let mut running: BTreeSet<String> = BTreeSet::new();
+    loop {
+        members.mark_unchanged();
+        others.mark_unchanged();
+        info.mark_unchanged();
+        for instance in instances(hub, key) {
+            // There are many, and this is asked whenever one of them is wanted otherwise.
+            if instance.metadata.name.as_ref().is_some_and(|name| !running.contains(name)) {
+                let (hub, target, namespace) = (Arc::clone(hub), Arc::clone(target), key.0.clone());
+                let name = instance.name_any();
+                running.insert(name.clone());
+                sessions.spawn(async move {
+                    worker::run(hub, target, namespace, name.clone()).await;
+                    name
+                });
+            }
+        }
+        let Some(cluster) = hub.cache.cluster(&key.0, &key.1) else { return };
+        let known = kubeconfigs::known(hub, &cluster).map(|kubeconfig| Digest::of(&kubeconfig));
+        if finalizers::is_forgotten(&cluster) || known.is_some_and(|known| known != *way) {
+            return;
+        }
+        if finalizers::slot(hub, key).await {
+            return;
+        }
+        let now = (target.info(), target.connectivity().lost());
+        if told != now {
+            say(hub, &cluster, now.1.as_ref().map_or(Ok(target), Err)).await;
+            told = now;
+        }
+        let connectivity = async {
+            match told.1 {
+                None => drop(target.connectivity().until_lost().await),
+                Some(_) => target.connectivity().until_connected().await,
+            }
+        };
+        tokio::select! {
+            ended = members.changed() => if ended.is_err() { return },
+            ended = others.changed() => if ended.is_err() { return },
+            ended = info.changed() => if ended.is_err() { return },
+            Some(Ok(ended)) = sessions.join_next() => { running.remove(&ended); },
+            () = connectivity => {}
+        }
+    }
+}
+
+/// The instances of a cluster.
+pub(crate) fn instances(hub: &Hub, key: &Key) -> Vec<Arc<ExtensionInstance>> {
+    let of_cluster = |instance: &Arc<ExtensionInstance>| {
+        instance.spec.cluster == key.1 && instance.metadata.namespace.as_deref() == Some(&key.0)
+    };
+    hub.cache.instances.state().into_iter().filter(of_cluster).collect()
+}
+
+async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Arc<ClusterClient>, &Disconnected>) {
+    let mut status: ClusterStatus = cluster.status.clone().unwrap_or_default();
+    let before = status.clone();
+    let (truth, reason, message) = match result {
+        Ok(target) => {
+            let info = target.info();
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            status.nodes = Some(Nodes { ready: count(info.nodes.ready), total: count(info.nodes.total) });
+            let message =
+                format!("Kubernetes {}, {} of {} nodes ready", info.version, info.nodes.ready, info.nodes.total);
+            status.version = Some(info.version.clone());
+            status.uid = Some(info.uid.clone());
+            status.platform = platform(&info.version).map(str::to_owned);
+            status.capabilities = capabilities(&info.apis, info.storage_class).into_iter().collect();
+            (ConditionStatus::True, reasons::connected::CONNECTED, message)
+        }
+        Err(disconnected) => (ConditionStatus::False, disconnected.reason(), disconnected.to_string()),
+    };
+    let generation = cluster.metadata.generation;
+    for aspect in [conditions::CONNECTED, conditions::READY] {
+        let finding = ConditionUpdate { aspect, truth, reason, message: message.clone(), generation };
+        conditions::set(&mut status.conditions, finding, &api_writes::now());
+    }
+    status.observed_generation = generation;
+    if status != before {
+        let api = Api::<Cluster>::namespaced(hub.client.clone(), &cluster.namespace().unwrap_or_default());
+        tracing::info!(reason, "{message}");
+        if let Err(error) = api_writes::patch_status(&api, &cluster.name_any(), &status).await {
+            tracing::warn!(%error, "status");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Organizations own a namespace, and their admins have the rights in it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::Result;
+use fitout_api::conditions::{self, ConditionStatus, ConditionUpdate};
+use fitout_api::{MemberRole, Organization, OrganizationStatus, reasons};
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::rbac::v1::RoleBinding;
+use kube::{Api, Resource, ResourceExt};
+use serde_json::json;
+
+use crate::Hub;
+use crate::storage::api_writes;
+
+pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
+    let mut changes = hub.cache.others();
+    // What was made for which generation: nothing is written twice.
+    let mut done: BTreeMap<String, i64> = BTreeMap::new();
+    loop {
+        changes.mark_unchanged();
+        let mut failed = false;
+        for organization in hub.cache.organizations.state() {
+            let (name, generation) = (organization.name_any(), organization.metadata.generation.unwrap_or_default());
+            if done.get(&name) == Some(&generation) || organization.metadata.deletion_timestamp.is_some() {
+                continue;
+            }
+            match make(&hub, &organization).await {
+                Ok(()) => drop(done.insert(name, generation)),
+                Err(error) => {
+                    tracing::warn!(organization = name, %error, "organization");
+                    failed = true;
+                }
+            }
+        }
+        api_writes::next_change(&mut changes, failed).await?;
+    }
+}
+
+async fn make(hub: &Hub, organization: &Organization) -> Result<()> {
+    let name = organization.name_any();
+    let namespace = format!("org-{name}");
+    let owner = organization.controller_owner_ref(&());
+    let object = json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": { "name": namespace, "labels": { "fitout.dev/organization": name }, "ownerReferences": [owner] },
+    });
+    api_writes::ensure(&Api::<Namespace>::all(hub.client.clone()), &namespace, &object).await?;
+    // What a role allows is shipped with the hub; the hub only says who has it.
+    for (role, wanted) in
+        [("fitout-organization-admin", MemberRole::Admin), ("fitout-organization-member", MemberRole::Member)]
+    {
+        let members = organization.spec.members.iter().filter(|member| member.role == wanted);
+        let subjects: Vec<_> = members
+            .map(|member| json!({ "kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": member.name }))
+            .collect();
+        let object = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": { "name": role },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role },
+            "subjects": subjects,
+        });
+        let bindings = Api::<RoleBinding>::namespaced(hub.client.clone(), &namespace);
+        api_writes::ensure(&bindings, role, &object).await?;
+    }
+    let mut status = organization.status.clone().unwrap_or_default();
+    let finding = ConditionUpdate {
+        aspect: conditions::READY,
+        truth: ConditionStatus::True,
+        reason: reasons::ready::ACCEPTED,
+        message: format!("its namespace is {namespace}"),
+        generation: organization.metadata.generation,
+    };
+    conditions::set(&mut status.conditions, finding, &api_writes::now());
+    status = OrganizationStatus {
+        observed_generation: organization.metadata.generation,
+        namespace: Some(namespace),
+        ..status
+    };
+    if organization.status.as_ref() != Some(&status) {
+        api_writes::patch_status(&Api::<Organization>::all(hub.client.clone()), &name, &status).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::{Arriving, Fault, Release, whole};
+
+type Found = Option<Vec<Release>>;
+
+/// What a scan finds when the index arrives in pieces of this size.
+fn scanned(text: &[u8], chart: &str, piece: usize) -> Result<Found, Fault> {
+    let mut arriving = Arriving::new(chart, 1 << 30, false);
+    for bytes in text.chunks(piece) {
+        if !arriving.take(bytes)? {
+            break;
+        }
+    }
+    arriving.finish()
+}
+
+fn release(version: &str, url: &str) -> Release {
+    Release { version: version.to_owned(), urls: vec![url.to_owned()], digest: None }
+}
+
+/// Indexes with chart `b` in version 1.0.0 at `b-1.0.0.tgz`, which are all read as they arrive.
+const USUAL: [&str; 12] = [
+    "apiVersion: v1\nentries:\n  a:\n  - name: a\n    version: 9.0.0\n  b:\n  - name: b\n    version: 1.0.0\n    urls:\n    - b-1.0.0.tgz\n  c:\n  - name: c\ngenerated: x\n",
+    "apiVersion: v1\nentries:\n    b:\n      - name: b\n        version: 1.0.0\n        urls:\n          - b-1.0.0.tgz\n",
+    "---\n# made\n\napiVersion: v1 # one\nentries: # all\n  # first\n  b: # it\n  # of these\n  - version: 1.0.0\n    name: b\n    urls: [b-1.0.0.tgz]",
+    "\u{feff}apiVersion: v1\r\nentries:\r\n  b:\r\n  - name: b\r\n    version: 1.0.0\r\n    urls:\r\n    - b-1.0.0.tgz\r\n",
+    "entries:\n  b:\n  - name: b\n    version: 1.0.0\n    urls:\n    - b-1.0.0.tgz\napiVersion: v1\n",
+    "entries:\n  b:\n  -\n    name: b\n    version: 1.0.0\n    urls:\n    - b-1.0.0.tgz\napiVersion: v1\n---\nentries:\n  b: []\n",
+    // What looks like the chart is in a text.
+    "apiVersion: v1\nentries:\n  a:\n  - description: |\n      text\n\n      b:\n      - name: a\n  b:\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
+    "apiVersion: v1\nentries:\n  a:\n  - description: one\n      b\n    version: \"two\n  b:\n  - three\"\n  b:\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
+    "apiVersion: v1\nentries:\n  a:\n  - description: 'it''s\n  b:\n  - three'\n    list: [a, 'b]',\n  b:\n  ]\n  b:\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
+    "apiVersion: v1\nentries:\n  a:\n  - >-\n    folded\n  b :\n  - {\"name\":\"b\",\"version\":\"1.0.0\",\"urls\":[\"b-1.0.0.tgz\"]} # flow\n",
+    "apiVersion: v1\n\"entries\":\n  'a': []\n  \"b\":\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
+    "annotations:\n  entries: x\n  b:\n  - y\nlist:\n- entries:\n  b:\napiVersion: v1\nentries:\n  b:\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
+];
+
+#[test]
+fn an_index_is_read_as_it_arrives_in_whatever_pieces() {
+    let wanted = Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")]));
+    for text in USUAL {
+        assert_eq!(whole(text.as_bytes(), "b").map_err(Fault::Wrong), wanted, "{text}");
+        for piece in [1, 2, 3, 7, 64, usize::MAX] {
+            assert_eq!(scanned(text.as_bytes(), "b", piece), wanted, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_written_line_by_line_is_left_to_the_whole_parser() {
+    let rows = [
+        r#"{"apiVersion": "v1", "x": [1], "entries": {"a": 1, "b": [{"name": "b", "version": "1.0.0", "urls": ["u"]}]}}"#,
+        "{apiVersion: v1, entries: {b: [{name: b, version: 1.0.0, urls: [u]}]}}",
+        "apiVersion: v1\nentries: {b: [{name: b, version: 1.0.0, urls: [u]}]}",
+        "apiVersion: v1\nentries:\n  b: [{name: b, version: 1.0.0, urls: [u]}]",
+        "apiVersion: v1\nentries:\n  b:\n  - &one\n    name: b\n    version: 1.0.0\n    urls: [u]\n",
+        "apiVersion: v1\nentries:\n  a: &all\n  - name: b\n    version: 1.0.0\n    urls: [u]\n  b: *all\n",
+        "apiVersion: v1\nentries:\n  ? b\n  : - name: b\n      version: 1.0.0\n      urls: [u]\n",
+        "%YAML 1.1\n---\napiVersion: v1\nentries:\n  b:\n  - name: b\n    version: 1.0.0\n    urls: [u]\n",
+        "  apiVersion: v1\n  entries:\n    b:\n    - name: b\n      version: 1.0.0\n      urls: [u]\n",
+        "apiVersion: v1\rentries:\r  b:\r  - name: b\r    version: 1.0.0\r    urls: [u]\r",
+        "apiVersion: v1\nentries:\n  b:\n  - name: b\n    version:\n      1.0.0\n    urls: [u]\n",
+    ];
+    for text in rows {
+        assert_eq!(scanned(text.as_bytes(), "b", 5), Err(Fault::Unusual), "{text}");
+        assert_eq!(whole(text.as_bytes(), "b"), Ok(Some(vec![release("1.0.0", "u")])), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_index_is_refused_by_either() {
+    let rows = [
+        "",
+        "entries:\n  b:\n  - name: b\n",
+        "apiVersion: v1\nentries:\n  b:\n  - name: \"b\n",
+        "<!DOCTYPE html>\n<p>x",
+    ];
+    for text in rows {
+        assert!(matches!(scanned(text.as_bytes(), "b", 9), Err(Fault::Wrong(_) | Fault::Unusual)), "{text}");
+        assert!(whole(text.as_bytes(), "b").is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_chart_that_is_not_there_is_none_and_one_without_versions_has_none() {
+    let text =
+        b"apiVersion: v1\nentries:\n  a: []\n  c:\n  d:\n  - null\n  - name: d\n  - {name: d, version: x}\n  yes: []\n";
+    let rows = [
+        ("b", None),
+        ("a", Some(vec![])),
+        ("c", Some(vec![])),
+        ("d", Some(vec![])),
+        ("yes", None),
+        ("true", Some(vec![])),
+    ];
+    for (chart, wanted) in rows {
+        assert_eq!(scanned(text, chart, 8), Ok(wanted.clone()), "{chart}");
+        assert_eq!(whole(text, chart), Ok(wanted), "{chart}");
+    }
+}
+
+#[test]
+fn a_compressed_index_is_unpacked_as_it_arrives_and_has_to_be_whole() {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    packer.write_all(USUAL[0].as_bytes()).unwrap();
+    let archive = packer.finish().unwrap();
+    let read = |bytes: &[u8], chart: &str| {
+        let mut arriving = Arriving::new(chart, 1 << 20, true);
+        for piece in bytes.chunks(3) {
+            if !arriving.take(piece)? {
+                break;
+            }
+        }
+        arriving.finish()
+    };
+    assert_eq!(read(&archive, "b"), Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")])));
+    assert!(matches!(read(&archive[..archive.len() - 20], "z"), Err(Fault::Wrong(_))));
+    assert!(matches!(read(USUAL[0].as_bytes(), "b"), Err(Fault::Wrong(_))));
+}
+
+#[test]
+fn an_index_may_not_go_on_for_ever() {
+    let mut arriving = Arriving::new("b", 100, false);
+    assert_eq!(arriving.take(&[b'\n'; 100]), Ok(true));
+    assert_eq!(arriving.take(b"\n"), Ok(false));
+    assert_eq!(arriving.finish(), Err(Fault::TooLarge));
+}
+
+/// Whatever is made of these lines: where the whole parser finds something, a scan finds the same or says that it cannot.
+#[test]
+fn a_scan_never_finds_anything_else_than_the_whole_parser() {
+    const LINES: [&str; 40] = [
+        "apiVersion: v1",
+        "entries:",
+        "generated: x",
+        "  a:",
+        "  b:",
+        "  \"b\":",
+        "    b:",
+        "  - name: b",
+        "    name: b",
+        "    version: 1.0.0",
+        "  - version: 2.0.0",
+        "    - version: 3.0.0",
+        "    urls:",
+        "    - x",
+        "    urls: [x,",
+        "      y]",
+        "    description: |",
+        "    description: \"one",
+        "    two\"",
+        "    text: 'it",
+        "  is'",
+        "",
+        "  # comment",
+        "- x",
+        "---",
+        "      deep: er",
+        "    k: v: w",
+        "  b: []",
+        "  b: null",
+        "    description: long",
+        "      text",
+        "    digest: abc",
+        "      - name: b",
+        "        version: 4.0.0",
+        "    m: {a: b, c: 'd'}",
+        "    n: {a: [",
+        "    ]}",
+        "  c: &x",
+        "  - *x",
+        "    ? q",
+    ];
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).unwrap()
+    };
+    let (mut same, mut unusual) = (0, 0);
+    for _ in 0..20_000 {
+        let mut text = "apiVersion: v1\nentries:\n".to_owned();
+        for _ in 0..=next(9) {
+            text.push_str(LINES[next(LINES.len())]);
+            text.push('\n');
+        }
+        // A key that is there twice is refused by Helm, and not looked for by us.
+        let (Ok(wanted), Ok(_)) = (whole(text.as_bytes(), "b"), fitout_go_yaml::from_yaml_strict(&text)) else {
+            continue;
+        };
+        match scanned(text.as_bytes(), "b", 11) {
+            Err(Fault::Unusual) => unusual += 1,
+            found => {
+                assert_eq!(found, Ok(wanted), "{text}");
+                same += 1;
+            }
+        }
+    }
+    assert!(same > 100 && unusual > 10, "{same} the same, {unusual} unusual");
+}

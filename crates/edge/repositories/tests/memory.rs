@@ -1,0 +1,86 @@
+//! How much memory a large index takes.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufWriter, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Instant;
+
+use fitout_repositories::{Access, Cause, Sources, Wanted};
+
+const CHARTS: usize = 440;
+const VERSIONS: usize = 80;
+
+/// A chart as Go writes it, with all that a version has.
+fn chart(name: &str) -> String {
+    let mut text = format!("  {name}:\n");
+    for version in 0..VERSIONS {
+        write!(
+            text,
+            "  - annotations:\n      artifacthub.io/changes: |\n        - kind: fixed\n          description: \"a mistake\"\n    \
+             apiVersion: v2\n    appVersion: 1.{version}.0\n    created: \"2026-01-01T00:00:00Z\"\n    dependencies:\n    \
+             - name: common\n      repository: oci://registry.example.com/charts\n      version: 2.x.x\n    description: \
+             A chart that does what charts do, with a text that is folded because\n      it is long, as most of them are\n    \
+             digest: {:064x}\n    home: https://example.com\n    keywords: [one, two]\n    name: {name}\n    urls:\n    \
+             - https://example.com/charts/{name}-1.{version}.0.tgz\n    version: 1.{version}.0\n",
+            version + 1
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// Serves the index without ever having it.
+fn serve(mut stream: TcpStream) -> std::io::Result<u64> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        head.extend(byte);
+    }
+    let mut stream = BufWriter::with_capacity(1 << 16, stream);
+    stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\napiVersion: v1\nentries:\n")?;
+    let mut sent = 0;
+    for number in 0..CHARTS {
+        let text = chart(&format!("chart-{number:03}"));
+        sent += text.len() as u64;
+        stream.write_all(text.as_bytes())?;
+    }
+    stream.flush()?;
+    Ok(sent)
+}
+
+fn kilobytes(name: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn an_index_of_20_megabytes_takes_no_more_than_one_chart() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let repository = format!("http://{}", listener.local_addr().unwrap());
+    let server =
+        thread::spawn(move || listener.incoming().take(2).map(|stream| serve(stream.unwrap()).unwrap()).last());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let sources = Sources::default();
+    // The last chart is wanted, so all is read, in a version that it does not have. The first time is for all that is
+    // made only once.
+    let last = format!("chart-{:03}", CHARTS - 1);
+    let wanted = Wanted { repository: &repository, chart: &last, version: Some("^9"), digest: None };
+    let read = || {
+        let error = runtime.block_on(sources.fetch(&wanted, &Access::default())).unwrap_err();
+        assert!(matches!(error.cause, Cause::NoVersion { .. }), "{error}");
+    };
+    read();
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let (before, begun) = (kilobytes("VmRSS"), Instant::now());
+    read();
+    let (took, grown) = (begun.elapsed(), kilobytes("VmHWM").saturating_sub(before));
+    let megabytes = server.join().unwrap().unwrap() >> 20;
+    println!("an index of {megabytes} MB took {grown} kB at its peak, and {took:?}");
+    assert!(megabytes >= 20, "{megabytes} MB");
+    assert!(grown < 4096, "{grown} kB");
+}

@@ -1,0 +1,75 @@
+//! One address in front of several API servers, as a load balancer is.
+
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// Gives each new connection to the next server in turn, passing over those that refuse it.
+#[derive(Debug)]
+pub struct LoadBalancer {
+    address: SocketAddr,
+    over: Arc<AtomicBool>,
+}
+
+const PORT: u16 = 443;
+
+impl LoadBalancer {
+    pub(crate) fn start(address: Ipv4Addr, ports: &[u16]) -> Result<Self> {
+        // Only root may have the usual port.
+        let listener = TcpListener::bind((address, PORT))
+            .or_else(|_| TcpListener::bind((address, PORT + 8000)))
+            .with_context(|| format!("listen on {address}"))?;
+        let front = Self { address: listener.local_addr()?, over: Arc::default() };
+        let servers: Vec<SocketAddr> = ports.iter().map(|&port| (address, port).into()).collect();
+        let over = Arc::clone(&front.over);
+        thread::spawn(move || {
+            for (turn, connection) in listener.incoming().enumerate() {
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let Ok(connection) = connection else { continue };
+                let in_turn = servers.iter().cycle().skip(turn % servers.len()).take(servers.len());
+                if let Some(server) = in_turn.copied().find_map(connect) {
+                    join(connection, server);
+                }
+            }
+        });
+        Ok(front)
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+}
+
+impl Drop for LoadBalancer {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        // The listener only looks up when somebody comes.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+    }
+}
+
+fn connect(server: SocketAddr) -> Option<TcpStream> {
+    TcpStream::connect_timeout(&server, Duration::from_secs(1)).ok()
+}
+
+/// Copies both ways until either side ends.
+fn join(client: TcpStream, server: TcpStream) {
+    let (Ok(client_too), Ok(server_too)) = (client.try_clone(), server.try_clone()) else { return };
+    thread::spawn(move || pour(client, server));
+    thread::spawn(move || pour(server_too, client_too));
+}
+
+fn pour(mut from: TcpStream, mut to: TcpStream) {
+    // However it ended, both sides are told that it has.
+    let _ = io::copy(&mut from, &mut to);
+    let _ = to.shutdown(Shutdown::Write);
+    let _ = from.shutdown(Shutdown::Read);
+}

@@ -1,0 +1,55 @@
+//! Go, which is asked many times.
+
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value as Json;
+
+use crate::Programs;
+
+/// A running oracle: a small program over a Go library. It ends when nobody asks it any more.
+#[derive(Debug)]
+pub struct Oracle {
+    process: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Oracle {
+    /// Starts a oracle by its name, such as `oracle-template`: from the directory that `FITOUT_JUDGES` names, where somebody
+    /// has built them in another way, else from the testbed.
+    pub fn start(name: &str) -> Result<Self> {
+        let program = match env::var_os("FITOUT_JUDGES") {
+            Some(dir) => Path::new(&dir).join(name),
+            None => Programs::get()?.oracle(name),
+        };
+        let mut process = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let questions = process.stdin.take();
+        let answers = BufReader::new(process.stdout.take().context("the oracle has no output")?);
+        Ok(Self { process, questions, answers })
+    }
+
+    /// An answer to each question. The oracle reads all questions before it answers, so neither waits for the other.
+    pub fn ask(&mut self, questions: &[Json]) -> Result<Vec<Json>> {
+        let mut asked = serde_json::to_vec(questions)?;
+        asked.push(b'\n');
+        self.questions.as_mut().context("the oracle has no input")?.write_all(&asked)?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        let answers: Vec<Json> = serde_json::from_str(&line).context("the oracle has failed")?;
+        ensure!(answers.len() == questions.len(), "the oracle answered {} questions", answers.len());
+        Ok(answers)
+    }
+}
+
+impl Drop for Oracle {
+    fn drop(&mut self) {
+        self.questions = None;
+        if let Err(error) = self.process.wait() {
+            println!("the oracle did not end: {error}");
+        }
+    }
+}
