@@ -49,12 +49,12 @@ mod tests {
     use insta::assert_snapshot;
     use serde_json::json;
 
-    fn cluster(truth: &str, message: &str) -> Cluster {
+    fn cluster(status: &str, message: &str) -> Cluster {
         let condition = json!({
-            "type": "Connected", "status": truth, "reason": "Some", "message": message,
+            "type": "Connected", "status": status, "reason": "Some", "message": message,
             "lastTransitionTime": "2030-01-02T03:05:00Z",
         });
-        let conditions = if truth.is_empty() { vec![] } else { vec![condition] };
+        let conditions = if status.is_empty() { vec![] } else { vec![condition] };
         let object = json!({
             "apiVersion": "fitout.dev/v1alpha1", "kind": "Cluster", "metadata": { "name": "prod" },
             "spec": { "kubeconfigSecret": "x" }, "status": { "conditions": conditions },

@@ -126,7 +126,7 @@ mod tests {
         let code = |status: Value| shown(Format::Table, Paint::new(false), &plan(&status)).unwrap().code;
         let obstacle = |reason: &str| json!({ "obstacle": { "reason": reason, "message": "no" } });
         assert_eq!(code(obstacle("Unresolved")), Code::Unresolved);
-        assert_eq!(code(obstacle("Wrong")), Code::Failed);
+        assert_eq!(code(obstacle("InvalidSpec")), Code::Failed);
         let refused =
             json!({ "act": "Update", "apiVersion": "v1", "kind": "A", "name": "a", "stage": 0, "refused": "no" });
         assert_eq!(code(json!({ "writes": [refused] })), Code::Failed);

@@ -151,7 +151,7 @@ fn in_order(said: &[Condition]) -> Vec<&Condition> {
             && Some(&condition.message) == ready
     };
     let mut said: Vec<_> = said.iter().filter(|condition| !repeats(condition)).collect();
-    said.sort_by_key(|condition| ORDER.iter().position(|aspect| *aspect == condition.type_));
+    said.sort_by_key(|condition| ORDER.iter().position(|type_| *type_ == condition.type_));
     said
 }
 

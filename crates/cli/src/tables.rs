@@ -225,8 +225,8 @@ mod tests {
         json!({ "apiVersion": "fitout.dev/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec, "status": status })
     }
 
-    fn said(truth: &str, message: &str) -> Value {
-        json!({ "type": "Ready", "status": truth, "reason": "Some", "message": message, "lastTransitionTime": "2030-01-02T00:00:00Z" })
+    fn said(status: &str, message: &str) -> Value {
+        json!({ "type": "Ready", "status": status, "reason": "Some", "message": message, "lastTransitionTime": "2030-01-02T00:00:00Z" })
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn fresh(instance: &ExtensionInstance) -> Vec<Condition> {
 }
 
 fn stuck(name: &str, said: &[Condition]) -> Option<Failure> {
-    let is_false = |aspect| conditions::find(said, aspect).filter(|condition| condition.status == "False");
+    let is_false = |type_| conditions::find(said, type_).filter(|condition| condition.status == "False");
     if let Some(condition) = is_false(conditions::RESOLVED) {
         // An unknown cluster may become known without a person.
         if condition.reason != reasons::resolved::CLUSTER_UNKNOWN || conditions::is_true(said, conditions::STALLED) {

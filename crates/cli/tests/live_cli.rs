@@ -363,9 +363,9 @@ fn set_status(acme: &Organization, status: &Value) -> Result<()> {
 fn what_the_hub_says_decides_how_waiting_ends() -> Result<()> {
     let acme = Organization::with_cluster("prod")?;
     acme.run(&["install", "podinfo", "-c", "prod", "--no-wait"])?.well();
-    let said = |aspect: &str, truth: &str, reason: &str| {
+    let said = |type_: &str, status: &str, reason: &str| {
         let now = "2030-01-01T00:00:00Z";
-        let condition = json!({ "type": aspect, "status": truth, "reason": reason, "message": "a sentence",
+        let condition = json!({ "type": type_, "status": status, "reason": reason, "message": "a sentence",
             "lastTransitionTime": now, "observedGeneration": 1 });
         set_status(&acme, &json!({ "observedGeneration": 1, "version": "1.0.0", "conditions": [condition] }))
     };
@@ -379,7 +379,7 @@ fn what_the_hub_says_decides_how_waiting_ends() -> Result<()> {
     said("Resolved", "False", "NothingFits")?;
     assert_eq!(wait()?.code, 4);
     assert_eq!(acme.run(&["status", "prod-podinfo"])?.code, 4);
-    said("Stalled", "True", "Wrong")?;
+    said("Stalled", "True", "InvalidSpec")?;
     assert_eq!(wait()?.code, 1);
     said("Ready", "True", "Installed")?;
     assert!(wait()?.well().contains("✓ Ready       a sentence"));

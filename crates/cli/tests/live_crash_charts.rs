@@ -71,7 +71,7 @@ fn complete_jobs(target: &Client) -> Result<()> {
         }
         let mut job = job.clone();
         let now = job["metadata"]["creationTimestamp"].clone();
-        let condition = |aspect: &str| json!({ "type": aspect, "status": "True", "lastTransitionTime": now });
+        let condition = |type_: &str| json!({ "type": type_, "status": "True", "lastTransitionTime": now });
         job["status"] = json!({
             "startTime": now, "completionTime": now, "succeeded": 1,
             "conditions": [condition("SuccessCriteriaMet"), condition("Complete")],

@@ -304,7 +304,7 @@ fn programs_read_the_same() -> Result<()> {
           {
             "message": "",
             "observedGeneration": 1,
-            "reason": "Fits",
+            "reason": "Resolved",
             "status": "True",
             "type": "Resolved"
           },
@@ -332,7 +332,7 @@ fn programs_read_the_same() -> Result<()> {
           {
             "message": "values.host: it is missing; set it in the instance's values",
             "observedGeneration": 1,
-            "reason": "Wrong",
+            "reason": "InvalidSpec",
             "status": "True",
             "type": "Stalled"
           }

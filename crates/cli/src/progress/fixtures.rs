@@ -26,15 +26,15 @@ fn instance(status: &Value) -> ExtensionInstance {
     serde_json::from_value(object).unwrap()
 }
 
-fn condition(aspect: &str, truth: &str, reason: &str, message: &str) -> Value {
+fn condition(type_: &str, status: &str, reason: &str, message: &str) -> Value {
     json!({
-        "type": aspect, "status": truth, "reason": reason, "message": message, "observedGeneration": 1,
+        "type": type_, "status": status, "reason": reason, "message": message, "observedGeneration": 1,
         "lastTransitionTime": "2030-01-02T03:05:00Z",
     })
 }
 
 fn resolved() -> Value {
-    condition("Resolved", "True", "Fits", "1.21.2 fits Kubernetes 1.36.3")
+    condition("Resolved", "True", "Resolved", "1.21.2 fits Kubernetes 1.36.3")
 }
 
 fn approved() -> Value {

@@ -59,9 +59,9 @@ impl From<bool> for ConditionStatus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionUpdate {
     /// The condition's type, such as [`READY`].
-    pub aspect: &'static str,
+    pub type_: &'static str,
     /// Whether it holds.
-    pub truth: ConditionStatus,
+    pub status: ConditionStatus,
     /// One of [`crate::reasons`].
     pub reason: &'static str,
     /// A sentence for a person.
@@ -75,9 +75,9 @@ pub struct ConditionUpdate {
 /// The time of the last transition stays what it was unless the truth changed, as `metav1.Condition` asks for: a new reason
 /// or sentence is no transition. Where nothing changed, there is nothing to write.
 pub fn set(conditions: &mut Vec<Condition>, finding: ConditionUpdate, now: &Time) -> bool {
-    let before = conditions.iter_mut().find(|condition| condition.type_ == finding.aspect);
+    let before = conditions.iter_mut().find(|condition| condition.type_ == finding.type_);
     let since = match &before {
-        Some(before) if before.status == finding.truth.as_str() => before.last_transition_time.clone(),
+        Some(before) if before.status == finding.status.as_str() => before.last_transition_time.clone(),
         _ => now.clone(),
     };
     let condition = Condition {
@@ -85,8 +85,8 @@ pub fn set(conditions: &mut Vec<Condition>, finding: ConditionUpdate, now: &Time
         message: finding.message,
         observed_generation: finding.generation,
         reason: finding.reason.to_owned(),
-        status: finding.truth.as_str().to_owned(),
-        type_: finding.aspect.to_owned(),
+        status: finding.status.as_str().to_owned(),
+        type_: finding.type_.to_owned(),
     };
     match before {
         Some(before) if *before == condition => false,
@@ -102,20 +102,20 @@ pub fn set(conditions: &mut Vec<Condition>, finding: ConditionUpdate, now: &Time
 }
 
 /// Takes away what was said about an aspect, and says whether there was anything.
-pub fn clear(conditions: &mut Vec<Condition>, aspect: &str) -> bool {
+pub fn clear(conditions: &mut Vec<Condition>, type_: &str) -> bool {
     let before = conditions.len();
-    conditions.retain(|condition| condition.type_ != aspect);
+    conditions.retain(|condition| condition.type_ != type_);
     conditions.len() != before
 }
 
 /// What is said about an aspect.
-pub fn find<'a>(conditions: &'a [Condition], aspect: &str) -> Option<&'a Condition> {
-    conditions.iter().find(|condition| condition.type_ == aspect)
+pub fn find<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
+    conditions.iter().find(|condition| condition.type_ == type_)
 }
 
 /// Whether it is said that an aspect holds. Silence is no.
-pub fn is_true(conditions: &[Condition], aspect: &str) -> bool {
-    find(conditions, aspect).is_some_and(|condition| condition.status == ConditionStatus::True.as_str())
+pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
+    find(conditions, type_).is_some_and(|condition| condition.status == ConditionStatus::True.as_str())
 }
 
 /// The shape of `status.conditions`: one of each type.
@@ -144,7 +144,7 @@ pub(crate) fn schema(_: &mut SchemaGenerator) -> Schema {
                 "status": {
                     "description": "Whether it holds.", "type": "string", "enum": ["True", "False", "Unknown"]
                 },
-                "type": { "description": "Which aspect of the object this is about.", "type": "string", "maxLength": 316 },
+                "type": { "description": "The type of the condition.", "type": "string", "maxLength": 316 },
             },
         },
     })
@@ -159,9 +159,9 @@ mod tests {
         Time(k8s_openapi::jiff::Timestamp::from_second(second).unwrap())
     }
 
-    fn ready(truth: ConditionStatus, message: &str) -> ConditionUpdate {
+    fn ready(status: ConditionStatus, message: &str) -> ConditionUpdate {
         let reason = reasons::ready::INSTALLED;
-        ConditionUpdate { aspect: READY, truth, reason, message: message.to_owned(), generation: Some(1) }
+        ConditionUpdate { type_: READY, status, reason, message: message.to_owned(), generation: Some(1) }
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn others_stay_where_they_are() {
         let mut conditions = vec![];
-        let healthy = ConditionUpdate { aspect: HEALTHY, ..ready(ConditionStatus::True, "yes") };
+        let healthy = ConditionUpdate { type_: HEALTHY, ..ready(ConditionStatus::True, "yes") };
         set(&mut conditions, ready(ConditionStatus::True, "yes"), &at(1));
         set(&mut conditions, healthy, &at(1));
         set(&mut conditions, ready(ConditionStatus::False, "no"), &at(2));
@@ -218,7 +218,7 @@ mod tests {
         let mut conditions = vec![];
         set(
             &mut conditions,
-            ConditionUpdate { aspect: RECONCILING, ..ready(ConditionStatus::True, "working") },
+            ConditionUpdate { type_: RECONCILING, ..ready(ConditionStatus::True, "working") },
             &at(1),
         );
         assert!(clear(&mut conditions, RECONCILING));

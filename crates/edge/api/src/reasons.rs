@@ -21,7 +21,7 @@ pub mod ready {
 /// Of [`crate::conditions::STALLED`].
 pub mod stalled {
     /// What was asked for is wrong, and trying again will not help.
-    pub const WRONG: &str = "Wrong";
+    pub const INVALID_SPEC: &str = "InvalidSpec";
     /// A person has to choose, as when somebody else changed the release.
     pub const NEEDS_DECISION: &str = "NeedsDecision";
 }
@@ -39,7 +39,7 @@ pub mod reconciling {
 /// Of [`crate::conditions::RESOLVED`].
 pub mod resolved {
     /// One version fits, and it is known which.
-    pub const FITS: &str = "Fits";
+    pub const RESOLVED: &str = "Resolved";
     /// No version fits this cluster and what is installed on it.
     pub const NOTHING_FITS: &str = "NothingFits";
     /// The extension is in no catalog that may be used.
@@ -121,7 +121,7 @@ pub mod synced {
     /// The source cannot be reached.
     pub const UNREACHABLE: &str = "Unreachable";
     /// Some definitions are wrong and were left out.
-    pub const PARTLY: &str = "Partly";
+    pub const PARTIALLY_SYNCED: &str = "PartiallySynced";
     /// Nothing in the source is a definition.
     pub const EMPTY: &str = "Empty";
 }

@@ -259,8 +259,8 @@ mod tests {
 
     fn conditions(said: &[(&'static str, ConditionStatus, &'static str)]) -> Vec<Condition> {
         let mut conditions = vec![];
-        for &(aspect, truth, reason) in said {
-            let finding = ConditionUpdate { aspect, truth, reason, message: String::new(), generation: None };
+        for &(type_, status, reason) in said {
+            let finding = ConditionUpdate { type_, status, reason, message: String::new(), generation: None };
             set(&mut conditions, finding, &now());
         }
         conditions
@@ -268,8 +268,8 @@ mod tests {
 
     #[test]
     fn a_state_is_what_the_conditions_say_first() {
-        let ready = |truth, reason| (conditions::READY, truth, reason);
-        let stalled = (conditions::STALLED, ConditionStatus::True, reasons::stalled::WRONG);
+        let ready = |status, reason| (conditions::READY, status, reason);
+        let stalled = (conditions::STALLED, ConditionStatus::True, reasons::stalled::INVALID_SPEC);
         let rows = [
             (vec![], "progressing"),
             (vec![ready(ConditionStatus::True, reasons::ready::INSTALLED)], "ready"),
@@ -281,7 +281,7 @@ mod tests {
         for (said, expected) in rows {
             assert_eq!(state_of_instance(&conditions(&said)), expected, "{said:?}");
         }
-        let connected = |truth| conditions(&[(conditions::CONNECTED, truth, reasons::connected::CONNECTED)]);
+        let connected = |status| conditions(&[(conditions::CONNECTED, status, reasons::connected::CONNECTED)]);
         assert_eq!(state_of_cluster(&connected(ConditionStatus::True)), "connected");
         assert_eq!(state_of_cluster(&connected(ConditionStatus::False)), "lost");
         assert_eq!(state_of_cluster(&[]), "unknown");

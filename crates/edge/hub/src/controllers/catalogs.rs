@@ -105,7 +105,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
 async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
     let (namespace, name) = (catalog.namespace().unwrap_or_default(), catalog.name_any());
     let read = read(catalog);
-    let (truth, reason, message) = match &read {
+    let (synced, reason, message) = match &read {
         Ok(packages) => match packages.problems.first() {
             None => (
                 ConditionStatus::True,
@@ -114,7 +114,7 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
             ),
             Some((_, problem)) => {
                 let message = format!("{problem} (and {} more)", packages.problems.len() - 1);
-                (ConditionStatus::False, reasons::synced::PARTLY, message.replace(" (and 0 more)", ""))
+                (ConditionStatus::False, reasons::synced::PARTIALLY_SYNCED, message.replace(" (and 0 more)", ""))
             }
         },
         Err(message) => {
@@ -134,7 +134,7 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
     }
     let mut status = catalog.status.clone().unwrap_or_default();
     let generation = catalog.metadata.generation;
-    let finding = |aspect| ConditionUpdate { aspect, truth, reason, message: message.clone(), generation };
+    let finding = |type_| ConditionUpdate { type_, status: synced, reason, message: message.clone(), generation };
     conditions::set(&mut status.conditions, finding(conditions::SYNCED), &api_writes::now());
     conditions::set(&mut status.conditions, finding(conditions::READY), &api_writes::now());
     status.observed_generation = generation;

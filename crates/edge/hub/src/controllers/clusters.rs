@@ -206,7 +206,7 @@ pub(crate) fn instances(hub: &Hub, key: &Key) -> Vec<Arc<ExtensionInstance>> {
 async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Arc<ClusterClient>, &Disconnected>) {
     let mut status: ClusterStatus = cluster.status.clone().unwrap_or_default();
     let before = status.clone();
-    let (truth, reason, message) = match result {
+    let (connected, reason, message) = match result {
         Ok(target) => {
             let info = target.info();
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -222,8 +222,8 @@ async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Arc<ClusterClient>, &
         Err(disconnected) => (ConditionStatus::False, disconnected.reason(), disconnected.to_string()),
     };
     let generation = cluster.metadata.generation;
-    for aspect in [conditions::CONNECTED, conditions::READY] {
-        let finding = ConditionUpdate { aspect, truth, reason, message: message.clone(), generation };
+    for type_ in [conditions::CONNECTED, conditions::READY] {
+        let finding = ConditionUpdate { type_, status: connected, reason, message: message.clone(), generation };
         conditions::set(&mut status.conditions, finding, &api_writes::now());
     }
     status.observed_generation = generation;

@@ -65,8 +65,8 @@ async fn make(hub: &Hub, organization: &Organization) -> Result<()> {
     }
     let mut status = organization.status.clone().unwrap_or_default();
     let finding = ConditionUpdate {
-        aspect: conditions::READY,
-        truth: ConditionStatus::True,
+        type_: conditions::READY,
+        status: ConditionStatus::True,
         reason: reasons::ready::ACCEPTED,
         message: format!("its namespace is {namespace}"),
         generation: organization.metadata.generation,

@@ -84,13 +84,13 @@ async fn say(hub: &Hub, instance: &ExtensionInstance, reason: &'static str, sent
     let instance = now.as_deref().unwrap_or(instance);
     let mut status = instance.status.clone().unwrap_or_default();
     let before = status.clone();
-    for (aspect, truth, reason) in [
+    for (type_, holds, reason) in [
         (conditions::READY, ConditionStatus::False, reason),
         (conditions::RECONCILING, ConditionStatus::True, reasons::reconciling::CHANGED),
     ] {
         let finding = ConditionUpdate {
-            aspect,
-            truth,
+            type_,
+            status: holds,
             reason,
             message: sentence.to_owned(),
             generation: instance.metadata.generation,
@@ -231,8 +231,8 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, summarize: &Sum
     let generation = round.instance.metadata.generation;
     let now = api_writes::now();
     let why = status.why.clone();
-    let mut say = |aspect, truth, reason, message: &str| {
-        let finding = ConditionUpdate { aspect, truth, reason, message: message.to_owned(), generation };
+    let mut say = |type_, status, reason, message: &str| {
+        let finding = ConditionUpdate { type_, status, reason, message: message.to_owned(), generation };
         conditions::set(&mut status.conditions, finding, &now);
     };
     let version = round.prepared.as_ref().map(|prepared| prepared.version.clone()).unwrap_or_default();
@@ -243,7 +243,7 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, summarize: &Sum
         Summary::Removing => {}
         _ => {
             let why = why.unwrap_or_default();
-            say(conditions::RESOLVED, ConditionStatus::True, reasons::resolved::FITS, &why);
+            say(conditions::RESOLVED, ConditionStatus::True, reasons::resolved::RESOLVED, &why);
         }
     }
     match summarize {
@@ -285,7 +285,7 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, summarize: &Sum
             "not everything is applied yet",
         ),
     }
-    let (truth, reason, message) = match summarize {
+    let (holds, reason, message) = match summarize {
         Summary::Installed => (ConditionStatus::True, reasons::ready::INSTALLED, format!("{version} is installed")),
         Summary::Progressing(message) => (ConditionStatus::False, reasons::ready::PROGRESSING, message.clone()),
         Summary::Applying => {
@@ -305,21 +305,21 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, summarize: &Sum
         | Summary::Invalid(message)
         | Summary::Unresolved(message) => (ConditionStatus::False, reasons::ready::FAILED, message.clone()),
     };
-    say(conditions::READY, truth, reason, &message);
+    say(conditions::READY, holds, reason, &message);
     let undecided = matches!(summarize, Summary::ForeignRevision(_));
     let stalled = undecided || matches!(summarize, Summary::Invalid(_) | Summary::Blocked(_) | Summary::Unresolved(_));
     let working =
         matches!(summarize, Summary::Applying | Summary::Progressing(_) | Summary::Failed(_) | Summary::Removing);
     if stalled {
-        let reason = if undecided { reasons::stalled::NEEDS_DECISION } else { reasons::stalled::WRONG };
+        let reason = if undecided { reasons::stalled::NEEDS_DECISION } else { reasons::stalled::INVALID_SPEC };
         say(conditions::STALLED, ConditionStatus::True, reason, &message);
     } else {
         conditions::clear(&mut status.conditions, conditions::STALLED);
     }
     if working {
         let finding = ConditionUpdate {
-            aspect: conditions::RECONCILING,
-            truth: ConditionStatus::True,
+            type_: conditions::RECONCILING,
+            status: ConditionStatus::True,
             reason: reasons::reconciling::CHANGED,
             message,
             generation,
