@@ -1,4 +1,4 @@
-//! What is applied, in which order, after which waits, and why.
+//! Renders an extension into an artifact, compares it with live objects, and describes the plan of a change.
 
 mod artifact;
 mod content;
