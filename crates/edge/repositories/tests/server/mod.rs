@@ -1,4 +1,4 @@
-//! A server that answers as it is told, also in ways in which no honest one does.
+//! A scripted HTTP server, which can also answer as no correct server does.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::io::{Read, Write};
@@ -13,51 +13,51 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-/// What somebody asked.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// With the query.
+    /// The path, with the query.
     pub(crate) path: String,
-    /// The lines after the first.
+    /// The headers.
     pub(crate) head: String,
-    /// When.
+    /// The time of the request.
     pub(crate) at: Instant,
 }
 
 impl Request {
-    /// A header, by its name in lower case.
+    /// The value of a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 }
 
-/// What is answered: bytes, and whether nothing comes after them for ever.
+/// The bytes of a response, and whether the connection stays open after them.
 pub(crate) struct Reply(pub(crate) Vec<u8>, pub(crate) bool);
 
-/// An answer with a status, more headers and a body.
+/// A response with a status, more headers and a body.
 pub(crate) fn reply(status: u16, headers: &[&str], body: impl AsRef<[u8]>) -> Reply {
-    let (body, first) = (body.as_ref(), format!("HTTP/1.1 {status} Said"));
+    let (body, first) = (body.as_ref(), format!("HTTP/1.1 {status} Status"));
     let length = format!("Content-Length: {}\r\n\r\n", body.len());
     let head = [&[first.as_str(), "Connection: close"], headers, &[length.as_str()]].concat().join("\r\n");
     Reply([head.as_bytes(), body].concat(), false)
 }
 
-/// An answer that all is well.
+/// A response with status 200.
 pub(crate) fn ok(body: impl AsRef<[u8]>) -> Reply {
     reply(200, &[], body)
 }
 
-/// An answer that sends elsewhere.
+/// A redirect.
 pub(crate) fn redirect(to: &str) -> Reply {
     reply(302, &[&format!("Location: {to}")], "")
 }
 
-/// A server on a loopback address. It lives as long as the test program.
+/// A server on a loopback address, which runs until the test program ends.
 pub(crate) struct Server {
-    /// Where it is, with the scheme.
+    /// The address, with the scheme.
     pub(crate) url: String,
-    asked: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Server {
@@ -79,20 +79,20 @@ impl Server {
     ) -> Self {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}", listener.local_addr().unwrap());
-        let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
-        let record = Arc::clone(&asked);
+        let (requests, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
+        let record = Arc::clone(&requests);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (stream, tls, answer, record) =
                     (stream.unwrap(), tls.clone(), Arc::clone(&answer), Arc::clone(&record));
-                // Whoever asks may be gone before the answer is, which is nothing to complain of.
+                // A client may close the connection early.
                 thread::spawn(move || match tls {
                     Some(tls) => {
                         let mut stream = StreamOwned::new(ServerConnection::new(tls).unwrap(), stream);
                         let _ = talk(&mut stream, &*answer, &record);
                         stream.conn.send_close_notify();
                         let _ = stream.flush();
-                        // Closed with a request unread, a connection is reset, and the alert before it may be lost.
+                        // Closing a connection with an unread request resets it, and the TLS alert may be lost.
                         let _ = stream.sock.shutdown(Shutdown::Write);
                         let _ = std::io::copy(&mut stream.sock, &mut std::io::sink());
                     }
@@ -100,12 +100,12 @@ impl Server {
                 });
             }
         });
-        Self { url, asked }
+        Self { url, requests }
     }
 
-    /// All that was asked so far.
-    pub(crate) fn asked(&self) -> Vec<Request> {
-        self.asked.lock().unwrap().clone()
+    /// All requests so far.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// The address without the scheme.
@@ -139,7 +139,7 @@ fn talk(
     Ok(())
 }
 
-/// An authority of our own.
+/// A certificate authority.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -153,7 +153,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A certificate and its key, for a server on a loopback address or for a client.
+    /// Signs a certificate for a server on a loopback address or for a client, and returns it with its key.
     pub(crate) fn sign(&self, usage: ExtendedKeyUsagePurpose) -> (String, String) {
         let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
         params.extended_key_usages = vec![usage];
@@ -161,7 +161,7 @@ impl Authority {
         (params.signed_by(&key, &self.0).unwrap().pem(), key.serialize_pem())
     }
 
-    /// TLS for a server, which wants to see a client's certificate, or takes it if there is one.
+    /// The TLS configuration of a server that requires or accepts client certificates.
     pub(crate) fn tls(&self, required: bool) -> Arc<ServerConfig> {
         let (certificate, key) = self.sign(ExtendedKeyUsagePurpose::ServerAuth);
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -1,24 +1,24 @@
-//! Why something is not answered, as Kubernetes says it.
+//! Errors of the aggregated API, as a Kubernetes `Status`.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-/// A `Status` that says why not.
+/// An error with the code, reason and message of a `Status`.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ApiError {
     code: StatusCode,
-    /// One word for machines.
+    /// The machine-readable reason.
     reason: &'static str,
     message: String,
 }
 
-impl Refusal {
+impl ApiError {
     fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
         Self { code, reason, message: message.into() }
     }
 
     pub(crate) fn unauthorized() -> Self {
-        let message = "ask through the hub's API server: only its front proxy may say who asks";
+        let message = "send the request to the hub's API server: only its front proxy can authenticate users";
         Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", message)
     }
 
@@ -34,7 +34,7 @@ impl Refusal {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
     }
 
-    pub(crate) fn bad(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
@@ -54,12 +54,12 @@ impl Refusal {
         self.code
     }
 
-    /// As Kubernetes writes it.
+    /// The `Status` object.
     pub(crate) fn status(&self) -> Value {
         json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "reason": self.reason, "code": self.code.as_u16(),
-            // Without details, a 404 would read as if the whole group were not there.
+            // Without details, a 404 reads as if the API server did not serve the group.
             "details": { "group": super::GROUP },
         })
     }

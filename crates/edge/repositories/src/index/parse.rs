@@ -1,4 +1,4 @@
-//! An index read as a whole: JSON, or YAML in a shape that is not written line by line.
+//! Parses a whole index: JSON, or YAML that the scan does not support.
 
 use std::fmt;
 
@@ -6,45 +6,47 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::Release;
+use crate::IndexError;
 
-/// The versions of a chart, none if it is not there. Why it is no index is the error.
-pub(crate) fn whole(text: &[u8], chart: &str) -> Result<Option<Vec<Release>>, String> {
-    let (version, releases) = match Json(chart).deserialize(&mut serde_json::Deserializer::from_slice(text)) {
+/// Parses the versions of a chart; none if the index does not have it.
+pub(crate) fn parse_whole(text: &[u8], chart: &str) -> Result<Option<Vec<Release>>, IndexError> {
+    let (has_version, releases) = match Json(chart).deserialize(&mut serde_json::Deserializer::from_slice(text)) {
         Ok(found) => found,
-        // Helm reads as YAML what is no JSON.
+        // Like Helm, parse as YAML whatever is not JSON.
         Err(_) => yaml(text, chart)?,
     };
-    if !version {
-        return Err("it has no apiVersion".to_owned());
+    if !has_version {
+        return Err(IndexError::NoApiVersion);
     }
     let releases = releases.map(|releases| match releases {
         Value::Array(items) => Ok(items.iter().filter_map(Release::read).collect()),
         Value::Null => Ok(Vec::new()),
-        _ => Err(format!("the versions of {chart} are no list")),
+        _ => Err(IndexError::Versions(chart.to_owned())),
     });
     releases.transpose()
 }
 
-/// Whether there is an `apiVersion`, and what there is of the chart.
+/// Whether the index has an `apiVersion`, and its entry of the chart.
 type Found = (bool, Option<Value>);
 
-fn yaml(text: &[u8], chart: &str) -> Result<Found, String> {
+fn yaml(text: &[u8], chart: &str) -> Result<Found, IndexError> {
     let top = fitout_go_yaml::top(text, |key| matches!(key, "apiVersion" | "entries"));
-    let Value::Object(mut top) = top.map_err(|error| error.to_string())? else {
-        return Err("it is no mapping".to_owned());
+    let Value::Object(mut top) = top.map_err(IndexError::Yaml)? else {
+        return Err(IndexError::NotAMapping);
     };
-    let version = top.get("apiVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty());
+    let has_version = top.get("apiVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty());
     let releases = match top.remove("entries") {
         Some(Value::Object(mut entries)) => entries.remove(chart),
         Some(Value::Null) | None => None,
-        Some(_) => return Err("its entries are no mapping".to_owned()),
+        Some(_) => return Err(IndexError::Entries),
     };
-    Ok((version, releases))
+    Ok((has_version, releases))
 }
 
-/// Of JSON, no more is made than is wanted.
+/// Deserializes `apiVersion` and the entry of one chart, and skips everything else.
 struct Json<'c>(&'c str);
 
+/// Deserializes the entry of one chart.
 struct Entries<'c>(&'c str);
 
 impl<'de> DeserializeSeed<'de> for Json<'_> {

@@ -1,4 +1,4 @@
-//! Who asks: what the front proxy of the hub's API server says, if it is the front proxy that says it.
+//! Authentication of callers, by the client certificate and the headers of the API server's front proxy.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::certificate::Certificate;
 
-/// Where an API server says how it may be recognised.
+/// The ConfigMap in which the API server publishes the configuration of its front proxy.
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 
-/// Somebody who asks.
+/// The user of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) user: String,
@@ -32,11 +32,11 @@ pub(crate) struct Caller {
     pub(crate) extra: BTreeMap<String, Vec<String>>,
 }
 
-/// Keeps up with how the front proxy may be recognised: its authority is renewed now and then.
-pub(crate) struct LoadBalancer(Store<ConfigMap>);
+/// Watches the configuration of the front proxy, whose certificate authority is rotated.
+pub(crate) struct FrontProxy(Store<ConfigMap>);
 
-impl LoadBalancer {
-    pub(crate) async fn follow(client: &Client) -> Result<Self> {
+impl FrontProxy {
+    pub(crate) async fn watch(client: &Client) -> Result<Self> {
         let api: Api<ConfigMap> = Api::namespaced(client.clone(), NAMESPACE);
         let only = watcher::Config::default().fields(&format!("metadata.name={NAME}"));
         let (store, writer) = reflector::store();
@@ -45,35 +45,38 @@ impl LoadBalancer {
             let mut events = std::pin::pin!(events);
             while let Some(event) = events.next().await {
                 if let Err(error) = event {
-                    tracing::warn!(%error, "watch ConfigMap/{NAMESPACE}/{NAME}");
+                    tracing::warn!(namespace = NAMESPACE, name = NAME, %error, "watch of ConfigMap failed");
                 }
             }
         });
-        store.wait_until_ready().await.context("the watch on the front proxy's authority ended")?;
+        store
+            .wait_until_ready()
+            .await
+            .with_context(|| format!("the watch of ConfigMap/{NAMESPACE}/{NAME} has ended"))?;
         Ok(Self(store))
     }
 
-    /// Whom to believe now.
-    pub(crate) fn trust(&self) -> Result<Trust> {
+    /// The current configuration.
+    pub(crate) fn config(&self) -> Result<FrontProxyConfig> {
         let data = self.0.state().first().and_then(|found| found.data.clone()).unwrap_or_default();
-        Trust::read(&data)
+        FrontProxyConfig::parse(&data)
     }
 }
 
-/// Whom to believe, and where they say who asks.
+/// The trusted certificates of the front proxy, and the headers in which it sends the user.
 #[derive(Debug)]
-pub(crate) struct Trust {
+pub(crate) struct FrontProxyConfig {
     roots: RootCertStore,
-    /// The names that the front proxy may have; any, where there are none.
+    /// The allowed common names; empty for any.
     names: Vec<String>,
-    users: Vec<String>,
-    uids: Vec<String>,
-    groups: Vec<String>,
-    extras: Vec<String>,
+    user_headers: Vec<String>,
+    uid_headers: Vec<String>,
+    group_headers: Vec<String>,
+    extra_prefixes: Vec<String>,
 }
 
-impl Trust {
-    fn read(data: &BTreeMap<String, String>) -> Result<Self> {
+impl FrontProxyConfig {
+    fn parse(data: &BTreeMap<String, String>) -> Result<Self> {
         let list = |key: &str| -> Result<Vec<String>> {
             let text = data.get(key).map_or("[]", String::as_str);
             serde_json::from_str(text).with_context(|| format!("ConfigMap/{NAMESPACE}/{NAME}: {key}"))
@@ -86,15 +89,15 @@ impl Trust {
         Ok(Self {
             roots,
             names: list("requestheader-allowed-names")?,
-            users: list("requestheader-username-headers")?,
-            uids: list("requestheader-uid-headers")?,
-            groups: list("requestheader-group-headers")?,
-            extras: list("requestheader-extra-headers-prefix")?,
+            user_headers: list("requestheader-username-headers")?,
+            uid_headers: list("requestheader-uid-headers")?,
+            group_headers: list("requestheader-group-headers")?,
+            extra_prefixes: list("requestheader-extra-headers-prefix")?,
         })
     }
 
-    /// TLS that asks for a certificate of the front proxy. One of another authority ends the handshake; none at all does
-    /// not, so that it can be said what is missing.
+    /// The TLS configuration, which requests the client certificate of the front proxy. A certificate of another
+    /// authority fails the handshake; a missing one does not, so that the response can say what is missing.
     pub(crate) fn tls(&self, certificate: &Certificate) -> Result<ServerConfig> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder =
@@ -109,30 +112,31 @@ impl Trust {
         Ok(builder.with_single_cert(chain, key)?)
     }
 
-    /// Whether a verified certificate, if there is one, is the front proxy's.
-    pub(crate) fn knows(&self, chain: Option<&[CertificateDer<'_>]>) -> bool {
+    /// Whether a verified client certificate is the front proxy's.
+    pub(crate) fn is_front_proxy(&self, chain: Option<&[CertificateDer<'_>]>) -> bool {
         let Some(certificate) = chain.and_then(<[_]>::first) else { return false };
         let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return false };
-        let mut said = certificate.subject().iter_common_name().filter_map(|name| name.as_str().ok());
-        self.names.is_empty() || said.any(|name| self.names.iter().any(|allowed| allowed == name))
+        let mut names = certificate.subject().iter_common_name().filter_map(|name| name.as_str().ok());
+        self.names.is_empty() || names.any(|name| self.names.iter().any(|allowed| allowed == name))
     }
 
-    /// Who asks, by the headers of the front proxy; nobody where they name nobody.
+    /// The user in the headers of the front proxy, if they name one.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
         let all = |names: &[String]| -> Vec<String> {
-            let found = names.iter().flat_map(|name| headers.get_all(name.as_str()));
-            found.filter_map(|value| value.to_str().ok().map(str::to_owned)).collect()
+            let values = names.iter().flat_map(|name| headers.get_all(name.as_str()));
+            values.filter_map(|value| value.to_str().ok().map(str::to_owned)).collect()
         };
         let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in headers {
-            let key = self.extras.iter().find_map(|prefix| name.as_str().strip_prefix(&prefix.to_lowercase()));
+            let key = self.extra_prefixes.iter().find_map(|prefix| name.as_str().strip_prefix(&prefix.to_lowercase()));
             if let (Some(key), Ok(value)) = (key, value.to_str()) {
                 let key = percent_decode_str(key).decode_utf8_lossy().into_owned();
                 extra.entry(key).or_default().push(value.to_owned());
             }
         }
-        let user = all(&self.users).into_iter().next().filter(|user| !user.is_empty())?;
-        Some(Caller { user, uid: all(&self.uids).into_iter().next(), groups: all(&self.groups), extra })
+        let user = all(&self.user_headers).into_iter().next().filter(|user| !user.is_empty())?;
+        let uid = all(&self.uid_headers).into_iter().next();
+        Some(Caller { user, uid, groups: all(&self.group_headers), extra })
     }
 }
 
@@ -142,14 +146,14 @@ mod tests {
 
     use super::*;
 
-    fn trust() -> Trust {
+    fn config() -> FrontProxyConfig {
         let data = [
             ("requestheader-allowed-names", r#"["front-proxy-client"]"#),
             ("requestheader-username-headers", r#"["X-Remote-User"]"#),
             ("requestheader-group-headers", r#"["X-Remote-Group"]"#),
             ("requestheader-extra-headers-prefix", r#"["X-Remote-Extra-"]"#),
         ];
-        Trust::read(&data.map(|(key, value)| (key.to_owned(), value.to_owned())).into()).unwrap()
+        FrontProxyConfig::parse(&data.map(|(key, value)| (key.to_owned(), value.to_owned())).into()).unwrap()
     }
 
     fn headers(rows: &[(&'static str, &'static str)]) -> HeaderMap {
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_is_in_the_headers_of_the_front_proxy() {
+    fn caller_is_read_from_front_proxy_headers() {
         let rows = [
             ("x-remote-user", "jane"),
             ("x-remote-group", "shop"),
@@ -165,23 +169,23 @@ mod tests {
             ("x-remote-extra-example.com%2fscope", "all"),
             ("authorization", "Bearer x"),
         ];
-        let caller = trust().caller(&headers(&rows)).unwrap();
+        let caller = config().caller(&headers(&rows)).unwrap();
         assert_eq!((caller.user.as_str(), caller.groups.len()), ("jane", 2));
         assert_eq!(caller.extra, [("example.com/scope".to_owned(), vec!["all".to_owned()])].into());
-        assert_eq!(trust().caller(&headers(&[("x-remote-group", "system:masters")])), None);
-        assert_eq!(trust().caller(&headers(&[("x-remote-user", "")])), None);
+        assert_eq!(config().caller(&headers(&[("x-remote-group", "system:masters")])), None);
+        assert_eq!(config().caller(&headers(&[("x-remote-user", "")])), None);
     }
 
     #[test]
-    fn a_certificate_has_to_have_the_front_proxys_name() {
+    fn certificate_needs_an_allowed_common_name() {
         let certificate = |name: &str| {
             let mut params = rcgen::CertificateParams::default();
             params.distinguished_name.push(rcgen::DnType::CommonName, name);
             params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().der().clone()
         };
-        assert!(trust().knows(Some(&[certificate("front-proxy-client")])));
-        assert!(!trust().knows(Some(&[certificate("kubernetes-admin")])));
-        assert!(!trust().knows(Some(&[])));
-        assert!(!trust().knows(None));
+        assert!(config().is_front_proxy(Some(&[certificate("front-proxy-client")])));
+        assert!(!config().is_front_proxy(Some(&[certificate("kubernetes-admin")])));
+        assert!(!config().is_front_proxy(Some(&[])));
+        assert!(!config().is_front_proxy(None));
     }
 }
