@@ -1,15 +1,15 @@
 //! Plans: what would be done for an instance, be it there or only proposed.
 //!
-//! Every replica can say: it goes to the cluster itself, whoever leads, and writes nothing. What is asked for is prepared
-//! by the session's own functions and simulation by the one that decides.
+//! Every replica can say: it goes to the cluster itself, whoever leads, and writes nothing. What is asked for is
+//! prepared by the session's own functions and simulation by the one that decides.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fitout_api::{Cluster, ExtensionInstance};
-use fitout_cluster_client::{CachedObject, ClusterClient, Disconnected, Fence, Ownership, Refusal};
-use fitout_model::ObjectId;
-use fitout_plan::{Mask, Plan, Planned, RenderedRelease};
+use fitout_cluster_client::{CachedObject, ClusterClient, ClusterInfo, Disconnected, Fence, Ownership, ClusterError};
+use fitout_model::{ObjectId, capabilities, unmet_capability};
+use fitout_plan::{Change, Mask, Plan, Planned, RenderedRelease};
 use fitout_reconcile::{LiveObject, ObjectState, PlanInput, Presence, Wanted, detect_applied};
 use futures::future::try_join_all;
 use kube::ResourceExt;
@@ -29,14 +29,14 @@ pub enum PlanError {
     #[error("cluster {cluster}: {reason}; ask again when it answers")]
     Unreachable { cluster: String, reason: Disconnected },
     #[error("cluster {cluster}: {refusal}")]
-    Refused { cluster: String, refusal: Refusal },
+    Refused { cluster: String, refusal: ClusterError },
     #[error("{0:#}")]
     Hub(#[from] anyhow::Error),
 }
 
 impl Hub {
-    /// What would be done if this were an instance, or were one no longer where it is marked as deleted. Values are only
-    /// for who may see them, and secrets for nobody.
+    /// What would be done if this were an instance, or were one no longer where it is marked as deleted. Values are
+    /// only for who may see them, and secrets for nobody.
     pub async fn plan(self: &Arc<Self>, instance: &ExtensionInstance, values: bool) -> Result<Plan, PlanError> {
         let name = &instance.spec.cluster;
         let mut session = self.session(instance).await?;
@@ -50,7 +50,7 @@ impl Hub {
         let refused = |refusal| PlanError::Refused { cluster: name.clone(), refusal };
         let (found, objects) = look(&session, instance, &wanted, ready, last.as_ref()).await.map_err(refused)?;
         let mask = if values { self.mask(instance).await } else { Mask::everything() };
-        Ok(fitout_reconcile::plan(&PlanInput {
+        let mut plan = fitout_reconcile::plan(&PlanInput {
             wanted: &wanted,
             recorded: &session.recorded,
             observed: &session.observed(objects),
@@ -62,7 +62,11 @@ impl Hub {
             suspended: instance.spec.suspend,
             no_node: session.waits_for_node(ready),
             mask: &mask,
-        }))
+        });
+        if let Some(rendered) = ready.filter(|_| matches!(plan.change, Change::Install | Change::Upgrade)) {
+            plan.warnings.extend(capability_warnings(name, &session.target.info(), rendered));
+        }
+        Ok(plan)
     }
 
     /// A session that is never run, on the instance's cluster.
@@ -96,6 +100,15 @@ impl Hub {
     }
 }
 
+/// A warning for each capability that the definition requires and that was not detected on the cluster.
+fn capability_warnings(cluster: &str, info: &ClusterInfo, rendered: &RenderedRelease) -> Vec<String> {
+    let Some(definition) = rendered.chosen.as_ref().map(|chosen| &chosen.package.definition) else { return vec![] };
+    let detected = capabilities(&info.apis, info.storage_class);
+    let required = definition.requirements.iter().flat_map(|requirements| &requirements.capabilities);
+    let unmet = required.filter_map(|capability| unmet_capability(cluster, capability, &detected));
+    unmet.map(|reason| format!("{reason}, which {} {} requires", definition.extension, definition.version)).collect()
+}
+
 type Looked = (BTreeMap<ObjectId, LiveObject>, BTreeMap<ObjectId, ObjectState>);
 
 /// Looks at every object that matters, and rehearses what would be applied.
@@ -105,7 +118,7 @@ async fn look(
     wanted: &Wanted,
     prepared: Option<&RenderedRelease>,
     last: Option<&RenderedRelease>,
-) -> Result<Looked, Refusal> {
+) -> Result<Looked, ClusterError> {
     let (target, by, named) = (&session.target, state::release(instance), session.named(wanted));
     let object = |of: Option<&'_ RenderedRelease>, id: &ObjectId| of.and_then(|of| of.object(id).cloned());
     let seen = |id: &ObjectId, found: &LiveObject| {
