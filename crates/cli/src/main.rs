@@ -20,6 +20,7 @@ mod kubeconfig;
 mod logging;
 mod organizations;
 mod output;
+mod plan_text;
 mod plans;
 mod progress;
 mod revisions;

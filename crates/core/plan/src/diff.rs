@@ -1,22 +1,19 @@
-//! What changes in an object, field by field.
+//! The changes of an object, field by field.
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{HIDDEN, Mask};
 
-/// One field that changes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The change of one field.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Where, as in `spec.containers[name=web].image`.
+    /// The path of the field, such as `spec.containers[name=web].image`.
     pub path: String,
-    /// What is there now; none where nothing is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The current value; none if the field does not exist.
     pub from: Option<Value>,
-    /// What will be there; none where nothing will be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The value after the change; none if the field is removed.
     pub to: Option<Value>,
 }
 

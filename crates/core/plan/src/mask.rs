@@ -2,9 +2,6 @@
 
 use serde_json::Value;
 
-/// Stands for a value that is not shown.
-pub const HIDDEN: &str = "(not shown)";
-
 /// Secrets shorter than this are only recognised where they are the whole of a value: they would be found everywhere.
 const TELLING: usize = 4;
 

@@ -93,7 +93,7 @@ pub fn plan(question: &PlanInput) -> Plan {
         _ if removing => None,
         (_, Err(RenderError::Unresolved(sentence))) => Some(Obstacle::Unresolved(sentence.clone())),
         (_, Err(RenderError::Invalid(sentence) | RenderError::Unavailable(sentence))) => {
-            Some(Obstacle::Wrong(sentence.clone()))
+            Some(Obstacle::InvalidSpec(sentence.clone()))
         }
         (End::Blocked { object, owner }, _) => Some(Obstacle::Foreign(not_ours(object, owner.as_deref()))),
         (End::Taken(newest), _) => Some(Obstacle::Foreign(taken(question.release, *newest))),

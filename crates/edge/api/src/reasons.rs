@@ -1,127 +1,127 @@
-//! Why a condition is what it is, in one word for programs. The sentence for a person stands beside it.
+//! The reasons of conditions, in one word for programs.
 
-/// Of [`crate::conditions::READY`].
+/// Reasons of [`crate::conditions::READY`].
 pub mod ready {
-    /// An instance is installed at the version that is wanted, and healthy.
+    /// The desired version is installed and healthy.
     pub const INSTALLED: &str = "Installed";
-    /// The hub has accepted the object and there is nothing left to do.
+    /// The hub has processed the object, and nothing is left to do.
     pub const ACCEPTED: &str = "Accepted";
-    /// Work is under way.
+    /// A change is in progress.
     pub const PROGRESSING: &str = "Progressing";
-    /// It is suspended: it is watched and nothing is written.
+    /// Reconciliation is suspended.
     pub const SUSPENDED: &str = "Suspended";
-    /// Something that it needs is not there or not ready.
+    /// Something that the object needs does not exist or is not ready.
     pub const WAITING: &str = "Waiting";
-    /// It failed, and is tried again.
+    /// The last attempt failed and is retried.
     pub const FAILED: &str = "Failed";
-    /// It is being removed.
+    /// The object is being deleted.
     pub const REMOVING: &str = "Removing";
 }
 
-/// Of [`crate::conditions::STALLED`].
+/// Reasons of [`crate::conditions::STALLED`].
 pub mod stalled {
-    /// What was asked for is wrong, and trying again will not help.
+    /// The spec is invalid; a retry does not help.
     pub const INVALID_SPEC: &str = "InvalidSpec";
-    /// A person has to choose, as when somebody else changed the release.
+    /// A user has to decide, for example because another client changed the release.
     pub const NEEDS_DECISION: &str = "NeedsDecision";
 }
 
-/// Of [`crate::conditions::RECONCILING`].
+/// Reasons of [`crate::conditions::RECONCILING`].
 pub mod reconciling {
-    /// A new wish is being carried out.
+    /// A new desired state is being applied.
     pub const CHANGED: &str = "Changed";
-    /// What went wrong is tried again.
+    /// A failed change is retried.
     pub const RETRYING: &str = "Retrying";
-    /// What drifted on the cluster is put back.
+    /// Drift on the cluster is being reverted.
     pub const REPAIRING: &str = "Repairing";
 }
 
-/// Of [`crate::conditions::RESOLVED`].
+/// Reasons of [`crate::conditions::RESOLVED`].
 pub mod resolved {
-    /// One version fits, and it is known which.
+    /// A version that fits was found.
     pub const RESOLVED: &str = "Resolved";
-    /// No version fits this cluster and what is installed on it.
+    /// No version fits the cluster and the extensions installed on it.
     pub const NOTHING_FITS: &str = "NothingFits";
-    /// The extension is in no catalog that may be used.
+    /// No available catalog contains the extension.
     pub const NOT_FOUND: &str = "NotFound";
-    /// The cluster does not exist or cannot be reached, so nothing is known of it.
+    /// The cluster does not exist or is unreachable.
     pub const CLUSTER_UNKNOWN: &str = "ClusterUnknown";
 }
 
-/// Of [`crate::conditions::APPROVED`].
+/// Reasons of [`crate::conditions::APPROVED`].
 pub mod approved {
-    /// All that it needs was approved.
+    /// All requirements are approved.
     pub const APPROVED: &str = "Approved";
-    /// It needs nothing that has to be approved.
+    /// No requirement needs approval.
     pub const NOTHING_TO_APPROVE: &str = "NothingToApprove";
-    /// It needs more than was approved.
+    /// A requirement is not approved.
     pub const NEEDS_APPROVAL: &str = "NeedsApproval";
 }
 
-/// Of [`crate::conditions::APPLIED`].
+/// Reasons of [`crate::conditions::APPLIED`].
 pub mod applied {
-    /// Every object is on the cluster.
+    /// Every object is applied.
     pub const APPLIED: &str = "Applied";
-    /// Objects are being written.
+    /// Objects are being applied.
     pub const APPLYING: &str = "Applying";
     /// The cluster refused an object.
     pub const REFUSED: &str = "Refused";
-    /// Somebody else has changed the release, so it is left alone until a person chooses.
+    /// Another client has changed the release; the hub leaves it alone until a user decides.
     pub const FOREIGN_REVISION: &str = "ForeignRevision";
     /// A dependency is not healthy yet.
     pub const DEPENDENCY_NOT_READY: &str = "DependencyNotReady";
-    /// It is not the time in which upgrades may begin.
+    /// The maintenance window is closed.
     pub const OUTSIDE_WINDOW: &str = "OutsideWindow";
 }
 
-/// Of [`crate::conditions::HEALTHY`].
+/// Reasons of [`crate::conditions::HEALTHY`].
 pub mod healthy {
     /// Every object is healthy.
     pub const HEALTHY: &str = "Healthy";
-    /// Objects are on their way.
+    /// Objects are starting.
     pub const STARTING: &str = "Starting";
     /// An object is unhealthy.
     pub const UNHEALTHY: &str = "Unhealthy";
 }
 
-/// Of [`crate::conditions::CONNECTED`]: why a cluster is connected, or why not.
+/// Reasons of [`crate::conditions::CONNECTED`].
 pub mod connected {
-    /// The cluster answers.
+    /// The hub is connected to the cluster.
     pub const CONNECTED: &str = "Connected";
-    /// The kubeconfig secret is not there.
+    /// The kubeconfig Secret does not exist.
     pub const SECRET_MISSING: &str = "SecretMissing";
-    /// The kubeconfig secret is not of our type, or no kubeconfig is in it.
+    /// The kubeconfig Secret has another type or holds no valid kubeconfig.
     pub const SECRET_INVALID: &str = "SecretInvalid";
     /// The cluster does not answer.
     pub const UNREACHABLE: &str = "Unreachable";
-    /// The cluster answers with a certificate that the kubeconfig does not trust.
+    /// The kubeconfig does not trust the cluster's certificate.
     pub const UNTRUSTED: &str = "Untrusted";
-    /// The cluster does not accept who we are.
+    /// The cluster rejects the hub's credentials.
     pub const UNAUTHORIZED: &str = "Unauthorized";
-    /// The cluster lets us in, and refuses what we have to do.
+    /// The hub's credentials lack permissions on the cluster.
     pub const FORBIDDEN: &str = "Forbidden";
     /// The same cluster is registered under another name.
     pub const ALREADY_REGISTERED: &str = "AlreadyRegistered";
-    /// The cluster runs a Kubernetes that is not supported.
+    /// The cluster's Kubernetes version is not supported.
     pub const UNSUPPORTED_VERSION: &str = "UnsupportedVersion";
 }
 
-/// Of [`crate::conditions::UPGRADE_READY`].
+/// Reasons of [`crate::conditions::UPGRADE_READY`].
 pub mod upgrade_ready {
-    /// Everything has a version for the planned Kubernetes.
+    /// Every extension has a version for the planned Kubernetes version.
     pub const CLEAR: &str = "Clear";
-    /// Something has none.
+    /// An extension has no version for it.
     pub const BLOCKED: &str = "Blocked";
 }
 
-/// Of [`crate::conditions::SYNCED`].
+/// Reasons of [`crate::conditions::SYNCED`].
 pub mod synced {
     /// All definitions were read.
     pub const SYNCED: &str = "Synced";
-    /// The source cannot be reached.
+    /// The source is unreachable.
     pub const UNREACHABLE: &str = "Unreachable";
-    /// Some definitions are wrong and were left out.
+    /// Some definitions are invalid and were skipped.
     pub const PARTIALLY_SYNCED: &str = "PartiallySynced";
-    /// Nothing in the source is a definition.
+    /// The source contains no definition.
     pub const EMPTY: &str = "Empty";
 }

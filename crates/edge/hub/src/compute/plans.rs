@@ -1,32 +1,33 @@
-//! Plans: what would be done for an instance, be it there or only proposed.
+//! Plans: the changes that the hub would make for an existing or a proposed instance.
 //!
-//! Every replica can say: it goes to the cluster itself, whoever leads, and writes nothing. What is asked for is prepared
-//! by the session's own functions and simulation by the one that decides.
+//! Every replica computes plans, whether or not it holds the lease: it connects to the cluster itself and writes
+//! nothing. A plan is rendered by the functions of the instance's worker, and simulated by the function that decides
+//! each write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fitout_api::{Cluster, ExtensionInstance};
+use fitout_api::{Cluster, ExtensionInstance, PlanStatus};
 use fitout_cluster_client::{CachedObject, ClusterClient, Disconnected, Fence, Ownership, Refusal};
 use fitout_model::ObjectId;
-use fitout_plan::{Mask, Plan, Planned, RenderedRelease};
+use fitout_plan::{Mask, Planned, RenderedRelease};
 use fitout_reconcile::{LiveObject, ObjectState, PlanInput, Presence, Wanted, detect_applied};
 use futures::future::try_join_all;
 use kube::ResourceExt;
 use serde_json::Value;
 
 use crate::Hub;
-use crate::compute::layers;
+use crate::compute::{convert, layers};
 use crate::controllers::{catalogs, clusters};
 use crate::reconcile::state::{self, Worker};
 
-/// Why there is no plan.
+/// The error of a plan that cannot be computed.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentence says it")]
+#[expect(missing_docs, reason = "the message describes each variant")]
 pub enum PlanError {
-    #[error("there is no cluster {0} in this organization; register it with `fitout cluster add`")]
+    #[error("cluster {0} does not exist in this organization; register it with `fitout cluster add`")]
     NoCluster(String),
-    #[error("cluster {cluster}: {reason}; ask again when it answers")]
+    #[error("cluster {cluster}: {reason}; try again when the cluster is reachable")]
     Unreachable { cluster: String, reason: Disconnected },
     #[error("cluster {cluster}: {refusal}")]
     Refused { cluster: String, refusal: Refusal },
@@ -35,9 +36,9 @@ pub enum PlanError {
 }
 
 impl Hub {
-    /// What would be done if this were an instance, or were one no longer where it is marked as deleted. Values are only
-    /// for who may see them, and secrets for nobody.
-    pub async fn plan(self: &Arc<Self>, instance: &ExtensionInstance, values: bool) -> Result<Plan, PlanError> {
+    /// Plans the changes for an instance as given; if it has a deletion timestamp, those of its deletion. Without
+    /// `values`, every value is hidden; secret values always are.
+    pub async fn plan(self: &Arc<Self>, instance: &ExtensionInstance, values: bool) -> Result<PlanStatus, PlanError> {
         let name = &instance.spec.cluster;
         let mut session = self.session(instance).await?;
         let prepared = session.rendered_for(instance).await;
@@ -48,9 +49,9 @@ impl Hub {
             None => None,
         };
         let refused = |refusal| PlanError::Refused { cluster: name.clone(), refusal };
-        let (found, objects) = look(&session, instance, &wanted, ready, last.as_ref()).await.map_err(refused)?;
+        let (found, objects) = observe(&session, instance, &wanted, ready, last.as_ref()).await.map_err(refused)?;
         let mask = if values { self.mask(instance).await } else { Mask::everything() };
-        Ok(fitout_reconcile::plan(&PlanInput {
+        Ok(convert::plan_status(fitout_reconcile::plan(&PlanInput {
             wanted: &wanted,
             recorded: &session.recorded,
             observed: &session.observed(objects),
@@ -62,10 +63,10 @@ impl Hub {
             suspended: instance.spec.suspend,
             no_node: session.waits_for_node(ready),
             mask: &mask,
-        }))
+        })))
     }
 
-    /// A session that is never run, on the instance's cluster.
+    /// Opens a worker for the instance, which is never run.
     pub(crate) async fn session(self: &Arc<Self>, instance: &ExtensionInstance) -> Result<Worker, PlanError> {
         let (namespace, name) = (instance.namespace().unwrap_or_default(), &instance.spec.cluster);
         let cluster = self.cache.cluster(&namespace, name).ok_or_else(|| PlanError::NoCluster(name.clone()))?;
@@ -76,7 +77,7 @@ impl Hub {
         Ok(Worker::open(self, &target, instance, &revisions).await?)
     }
 
-    /// A look at a cluster by a way of its own. The fence is open: all that is written there is `dry_run`.
+    /// Opens a separate connection to a cluster. Its fence is open, because every write is a dry run.
     async fn visit(&self, cluster: &Cluster) -> Result<ClusterClient, Disconnected> {
         let guard = self.metrics.client_options_for(cluster, Fence::open());
         let (client, connectivity, _) = clusters::reach(self, cluster, guard).await?;
@@ -87,25 +88,25 @@ impl Hub {
         Ok(target)
     }
 
-    /// Hides what came from secrets: of what is asked for, and of what is there.
+    /// Hides the values from Secrets, both of the given instance and of the stored one.
     async fn mask(&self, instance: &ExtensionInstance) -> Mask {
-        let there = self.instance(&instance.namespace().unwrap_or_default(), &instance.name_any()).await;
-        let both = [Some(instance), there.as_ref().ok().and_then(Option::as_ref)];
+        let stored = self.instance(&instance.namespace().unwrap_or_default(), &instance.name_any()).await;
+        let both = [Some(instance), stored.as_ref().ok().and_then(Option::as_ref)];
         let secrets = both.into_iter().flatten().filter_map(|one| layers::secrets(&self.cache, one).ok());
         secrets.fold(Mask::default(), |mask, values| mask.secrets(&values))
     }
 }
 
-type Looked = (BTreeMap<ObjectId, LiveObject>, BTreeMap<ObjectId, ObjectState>);
+type LiveState = (BTreeMap<ObjectId, LiveObject>, BTreeMap<ObjectId, ObjectState>);
 
-/// Looks at every object that matters, and rehearses what would be applied.
-async fn look(
+/// Reads every object that the plan concerns, and applies changed ones in a dry run.
+async fn observe(
     session: &Worker,
     instance: &ExtensionInstance,
     wanted: &Wanted,
     prepared: Option<&RenderedRelease>,
     last: Option<&RenderedRelease>,
-) -> Result<Looked, Refusal> {
+) -> Result<LiveState, Refusal> {
     let (target, by, named) = (&session.target, state::release(instance), session.named(wanted));
     let object = |of: Option<&'_ RenderedRelease>, id: &ObjectId| of.and_then(|of| of.object(id).cloned());
     let seen = |id: &ObjectId, found: &LiveObject| {

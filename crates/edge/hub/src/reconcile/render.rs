@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
+use fitout_api::{ExtensionInstance, FailurePolicy, IgnoredFields, Policy};
 use fitout_cluster_client::ClusterInfo;
 use fitout_content::{Error as ContentError, Packed};
 use fitout_model::{Digest, ObjectId, Packages};
 use fitout_plan::{
-    Environment, Lookup, Mask, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, RiskKind,
-    adopted, crd_risks, kept, resolve,
+    Environment, Ignore, Lookup, Mask, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage,
+    RiskKind, adopted, crd_risks, kept, resolve,
 };
 use fitout_reconcile::{Action, Outcome, RecordStatus, Revision};
 use kube::ResourceExt;
@@ -91,7 +91,7 @@ impl Worker {
         };
         let prepared = prepared.map_err(|unprepared| self.without_secrets(unprepared, instance));
         let prepared = prepared.map(|mut prepared| {
-            prepared.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
+            prepared.ignore = instance.spec.drift.ignore.iter().cloned().map(ignore).collect();
             Arc::new(prepared)
         });
         self.prepared = Some((key, prepared.clone()));
@@ -366,4 +366,9 @@ fn render(
 ) -> Result<RenderProgress, RenderError> {
     let world: Rc<dyn Environment> = Rc::new(fitout_environment::HostEnvironment);
     run_blocking(chosen.size(), || chosen.render(request, answers, &world))
+}
+
+fn ignore(fields: IgnoredFields) -> Ignore {
+    let IgnoredFields { kind, name, pointers } = fields;
+    Ignore { kind, name, pointers }
 }
