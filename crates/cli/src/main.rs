@@ -15,6 +15,7 @@ mod failure;
 mod logging;
 mod organization;
 mod output;
+mod plan_text;
 mod plans;
 mod progress;
 mod settings;

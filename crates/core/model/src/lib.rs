@@ -26,4 +26,4 @@ pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
 pub use package::{Package, Packages, read_packages};
 pub use problem::Problem;
-pub use values::{coalesce, contains, overlay};
+pub use values::{HIDDEN, coalesce, contains, overlay};

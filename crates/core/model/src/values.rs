@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// The placeholder for a value that is not shown.
+pub const HIDDEN: &str = "(not shown)";
+
 /// Merges one layer of values into another, as Helm does: maps merge, lists and scalars replace, null deletes.
 pub fn coalesce(under: &mut Value, over: &Value) {
     let (Value::Object(under), Value::Object(over)) = (&mut *under, over) else {

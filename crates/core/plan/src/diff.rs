@@ -1,22 +1,19 @@
-//! The differences between two versions of an object, by field.
+//! The changes of an object, field by field.
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{HIDDEN, Mask};
 
-/// One field that changes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The change of one field.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// The path, such as `spec.containers[name=web].image`.
+    /// The path of the field, such as `spec.containers[name=web].image`.
     pub path: String,
-    /// The current value; none where the field is added.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The current value; none if the field does not exist.
     pub from: Option<Value>,
-    /// The new value; none where the field is removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The value after the change; none if the field is removed.
     pub to: Option<Value>,
 }
 

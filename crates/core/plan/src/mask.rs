@@ -2,9 +2,6 @@
 
 use serde_json::Value;
 
-/// The placeholder for a hidden value.
-pub const HIDDEN: &str = "(not shown)";
-
 /// Shorter secrets are only recognised as a whole value: as part of a value they would match too much.
 const MIN_PART_LENGTH: usize = 4;
 

@@ -95,7 +95,7 @@ pub fn plan(input: &PlanInput) -> Plan {
         _ if removing => None,
         (_, Err(RenderError::Unresolved(sentence))) => Some(Obstacle::Unresolved(sentence.clone())),
         (_, Err(RenderError::Invalid(sentence) | RenderError::Unavailable(sentence))) => {
-            Some(Obstacle::Wrong(sentence.clone()))
+            Some(Obstacle::InvalidSpec(sentence.clone()))
         }
         (End::Blocked { object, owner }, _) => Some(Obstacle::Foreign(not_ours(object, owner.as_deref()))),
         (End::ReleaseExists(newest), _) => Some(Obstacle::Foreign(taken(input.release, *newest))),

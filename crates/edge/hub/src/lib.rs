@@ -33,6 +33,7 @@ use crate::controllers::catalogs::Catalogs;
 use crate::controllers::content_gc::ContentReservations;
 use crate::leader_election::LeaderElection;
 use crate::metrics::Metrics;
+use crate::reconcile::change_queues::ChangeQueues;
 use crate::storage::deferred_writes::DeferredWrites;
 use crate::storage::write_ahead_log::WriteAheadLog;
 
@@ -57,6 +58,7 @@ pub struct Hub {
     charts: Charts,
     content: Content,
     deferred_writes: DeferredWrites,
+    change_queues: ChangeQueues,
     write_ahead_log: WriteAheadLog,
     /// Notified when a revision was deleted: it may have been the last to name some content.
     content_gc: Notify,
@@ -85,6 +87,7 @@ impl Hub {
             charts: Charts::default(),
             content: Content::new(client.clone(), SYSTEM),
             deferred_writes: DeferredWrites::default(),
+            change_queues: ChangeQueues::default(),
             write_ahead_log: WriteAheadLog::default(),
             content_gc: Notify::new(),
             content_reservations: ContentReservations::default(),

@@ -189,11 +189,6 @@ impl Metrics {
         GaugeGuard(gauge)
     }
 
-    /// Whether any change waits for a slot on its cluster.
-    pub(crate) fn anybody_waits(&self) -> bool {
-        self.changes.get(&ChangeLabel { state: WAITING }).is_some_and(|gauge| gauge.get() > 0)
-    }
-
     fn text(&self) -> String {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((clusters, instances)) = self.stores.get() {
@@ -298,9 +293,7 @@ mod tests {
         };
         let counted = (metrics.change(RUNNING), metrics.change(RUNNING), metrics.change(WAITING));
         assert_eq!((line(RUNNING), line(WAITING)), ("2".to_owned(), "1".to_owned()));
-        assert!(metrics.anybody_waits());
         drop(counted);
-        assert!(!metrics.anybody_waits());
         assert_eq!((line(RUNNING), line(WAITING)), ("0".to_owned(), "0".to_owned()));
     }
 

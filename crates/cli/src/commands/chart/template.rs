@@ -79,6 +79,6 @@ pub(super) fn run(template: &Template, paint: Paint) -> Result<Answer, Failure> 
     match &template.output_dir {
         Some(dir) if template.release_name => output_dir::write(&rendered, &shown, &dir.join(&release.name)),
         Some(dir) => output_dir::write(&rendered, &shown, dir),
-        None => rendered.show(&shown).map(Answer::from).map_err(|error| Failure::new(error.to_string())),
+        None => rendered.show(&shown).map(Answer::from).map_err(Failure::new),
     }
 }

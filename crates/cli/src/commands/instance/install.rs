@@ -140,6 +140,7 @@ fn new_instance(
         healthy_within_seconds: install.safety.healthy_within.map(durations::seconds),
         release_labels: install.labels.iter().cloned().collect(),
         skip_delete_hooks: false,
+        keep_namespace: false,
         takeover: install.adopt.then_some(Takeover { choice: Choice::Adopt, revision: None }),
         test_run: None,
     };

@@ -23,6 +23,9 @@ pub(crate) struct Uninstall {
     /// Do not run the delete hooks of the release, for example because one of them can no longer succeed
     #[arg(long)]
     pub(crate) no_hooks: bool,
+    /// Keep the namespace on the cluster, even if the hub created it and nothing else is in it
+    #[arg(long)]
+    pub(crate) keep_namespace: bool,
     /// Show what would be deleted, and delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -33,9 +36,10 @@ pub(crate) struct Uninstall {
 pub(crate) async fn run(session: &Session, uninstall: &Uninstall) -> Result<Answer, Failure> {
     let name = &uninstall.instance;
     let found = find(session, name).await?;
-    let found = if uninstall.no_hooks {
+    let changes_spec = uninstall.no_hooks || uninstall.keep_namespace;
+    let found = if changes_spec {
         let changed = change(session, name, uninstall.dry_run, |object| {
-            skip_delete_hooks(object);
+            set_options(object, uninstall);
             Ok(())
         });
         decode(&changed.await?)?
@@ -50,7 +54,7 @@ pub(crate) async fn run(session: &Session, uninstall: &Uninstall) -> Result<Answ
     let spec = &found.spec;
     if uninstall.dry_run {
         eprintln!("dry run: nothing was deleted");
-        let plan = if uninstall.no_hooks {
+        let plan = if changes_spec {
             PlanSpec { instance: None, proposed: Some(found.clone()), uninstall: true }
         } else {
             PlanSpec { instance: Some(name.clone()), proposed: None, uninstall: true }
@@ -74,6 +78,12 @@ pub(crate) async fn run(session: &Session, uninstall: &Uninstall) -> Result<Answ
     Ok(session.output.object(&found, || text)?.into())
 }
 
-fn skip_delete_hooks(instance: &mut Value) {
-    instance["spec"]["skipDeleteHooks"] = true.into();
+/// Sets the options of the uninstall, which the hub reads from the instance.
+fn set_options(instance: &mut Value, uninstall: &Uninstall) {
+    if uninstall.no_hooks {
+        instance["spec"]["skipDeleteHooks"] = true.into();
+    }
+    if uninstall.keep_namespace {
+        instance["spec"]["keepNamespace"] = true.into();
+    }
 }

@@ -86,7 +86,9 @@ async fn run_cluster(hub: &Arc<Hub>, key: &Key) {
                 Ok((target, kubeconfig)) => {
                     let target = Arc::new(target);
                     write_status(hub, &cluster, Ok(&target)).await;
+                    hub.change_queues.add(key, target.changes().clone());
                     serve(hub, key, &target, &kubeconfig).await;
+                    hub.change_queues.remove(key);
                     continue;
                 }
                 Err(reason) => {

@@ -1,8 +1,9 @@
 //! Conversions between API objects and the values that the core decides on.
 
-use fitout_api::{ExtensionInstance, ExtensionRevision, ObjectName, Scope, Test, TestResult};
+use fitout_api::{ExtensionInstance, ExtensionRevision, IgnoredFields, ObjectName, Scope, Test, TestResult};
 use fitout_cluster_client::Owner;
 use fitout_model::{Gvk, ObjectId};
+use fitout_plan::Ignore;
 use fitout_reconcile::{Action, FailurePolicy, Outcome, Revision, Tested};
 use kube::ResourceExt;
 
@@ -94,4 +95,9 @@ pub(crate) fn object_name(id: &ObjectId) -> ObjectName {
         namespace: Some(id.namespace.clone()).filter(|namespace| !namespace.is_empty()),
         name: id.name.clone(),
     }
+}
+
+pub(crate) fn ignore(fields: &IgnoredFields) -> Ignore {
+    let IgnoredFields { kind, name, pointers } = fields.clone();
+    Ignore { kind, name, pointers }
 }

@@ -1,5 +1,6 @@
 //! The reconciliation of one instance: observe, decide, act, report.
 
+pub(crate) mod change_queues;
 pub(crate) mod convert;
 mod effects;
 mod observe;

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::blocking::run_blocking;
 use crate::compute::layers;
 use crate::compute::values::no_catalog;
-use crate::reconcile::convert::{catalog_namespace, failure_policy, owner};
+use crate::reconcile::convert::{self, catalog_namespace, failure_policy, owner};
 use crate::reconcile::worker::Worker;
 
 /// How many rounds of lookups the templates of a chart may ask for.
@@ -126,7 +126,7 @@ impl Worker {
         };
         let result = match attempt {
             Ok(mut rendered) => {
-                rendered.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
+                rendered.ignore = instance.spec.drift.ignore.iter().map(convert::ignore).collect();
                 Ok(Arc::new(rendered))
             }
             Err(FailedAttempt { error, retry_at }) => {

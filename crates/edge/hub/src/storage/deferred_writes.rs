@@ -89,7 +89,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             () = hub.deferred_writes.added.notified() => {}
         }
         let began = Instant::now();
-        let delay = || hub.deferred_writes.delay(hub.metrics.anybody_waits());
+        let delay = || hub.deferred_writes.delay(hub.change_queues.is_contended());
         while began.elapsed() < delay() && timeout(IDLE, changes.changed()).await.is_ok() {}
         if hub.write_ahead_log.settle_all(&hub).await {
             // Their results are written once the cache has them.

@@ -1,105 +1,106 @@
-//! A plan in lines, for people.
+//! The text of a plan.
 
+use fitout_api::{FieldChange, PlanStatus, PlannedChange, PlannedWrite, WriteAct};
 use serde_json::Value;
 
-use crate::{Act, Change, Difference, Plan, Write};
-
-/// A line, and what kind of news it is.
+/// A line of text and its style.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// What kind.
-    pub mark: Mark,
-    /// What it says.
-    pub text: String,
+pub(crate) struct Line {
+    pub(crate) mark: Mark,
+    pub(crate) text: String,
 }
 
-/// What kind of news a line is.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    /// None.
+pub(crate) enum Mark {
+    /// Neutral text.
     Plain,
-    /// Something comes.
+    /// An object or field is created.
     New,
-    /// Something becomes another.
+    /// An object or field is changed.
     Changed,
-    /// Something goes.
+    /// An object or field is deleted.
     Gone,
-    /// Something stands in the way.
+    /// An error.
     Bad,
-    /// Something to know.
+    /// A warning.
     Warning,
 }
 
-/// No more of a value than fits beside its name.
+/// The maximum width of a value; longer ones are truncated.
 const WIDEST: usize = 60;
 
-/// What a person reads: what it comes to, then each object with what changes in it, then a count. With `fields`, those of
-/// new objects too.
-pub fn lines(plan: &Plan, fields: bool) -> Vec<Line> {
+/// The lines of a plan: a headline, each object with its changed fields, and the counts. With `fields`, the fields of
+/// new objects are included.
+pub(crate) fn lines(plan: &PlanStatus, fields: bool) -> Vec<Line> {
     let mut all = vec![Line { mark: Mark::Plain, text: headline(plan) }];
-    let mut say = |mark, text: String| all.push(Line { mark, text });
-    if !plan.why.is_empty() && plan.change != Change::Uninstall {
-        say(Mark::Plain, format!("why: {}", plan.why));
+    let mut push = |mark, text: String| all.push(Line { mark, text });
+    if !plan.why.is_empty() && plan.change != PlannedChange::Uninstall {
+        push(Mark::Plain, format!("why: {}", plan.why));
     }
     if let Some(obstacle) = &plan.obstacle {
-        say(Mark::Bad, format!("cannot go on: {}", obstacle.message()));
+        push(Mark::Bad, format!("cannot go on: {}", obstacle.message()));
         return all;
     }
     if let Some(waits) = &plan.waits {
-        say(Mark::Warning, format!("not yet: {waits}"));
+        push(Mark::Warning, format!("not yet: {waits}"));
     }
     for warning in &plan.warnings {
-        say(Mark::Warning, format!("note: {warning}"));
+        push(Mark::Warning, format!("note: {warning}"));
     }
     let objects = || plan.writes.iter().filter(|write| write.note.is_none());
     let mut stage = None;
     for write in objects() {
         if stage.replace(write.stage) != Some(write.stage) {
-            say(Mark::Plain, String::new());
+            push(Mark::Plain, String::new());
         }
         let (mark, sign) = sign(write.act);
-        say(mark, format!("{sign} {}", write.object()));
+        push(mark, format!("{sign} {}", write.object()));
         if let Some(refused) = &write.refused {
-            say(Mark::Bad, format!("    the cluster refuses it: {refused}"));
+            push(Mark::Bad, format!("    the cluster refuses it: {refused}"));
         }
-        if fields || write.act != Act::Create {
-            write.changes.iter().flat_map(change).for_each(|(mark, text)| say(mark, text));
+        if fields || write.act != WriteAct::Create {
+            write.changes.iter().flat_map(field).for_each(|(mark, text)| push(mark, text));
         }
     }
-    say(Mark::Plain, String::new());
-    let of = |act| objects().filter(|write: &&Write| write.act == act).count();
-    let counts = [(of(Act::Create), "to make"), (of(Act::Update), "to change"), (of(Act::Delete), "to remove")];
+    push(Mark::Plain, String::new());
+    let count = |act| objects().filter(|write: &&PlannedWrite| write.act == act).count();
+    let counts = [
+        (count(WriteAct::Create), "to create"),
+        (count(WriteAct::Update), "to change"),
+        (count(WriteAct::Delete), "to delete"),
+    ];
     let counts: Vec<String> = counts.iter().map(|(count, what)| format!("{count} {what}")).collect();
-    say(Mark::Plain, format!("{}, {} unchanged", counts.join(", "), plan.unchanged));
+    push(Mark::Plain, format!("{}, {} unchanged", counts.join(", "), plan.unchanged));
     all
 }
 
-fn headline(plan: &Plan) -> String {
+fn headline(plan: &PlanStatus) -> String {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let (from, to) = (version(&plan.from), version(&plan.to));
     let revision = plan.revision.map(|number| format!(", as revision {number}")).unwrap_or_default();
     match plan.change {
-        Change::Nothing if plan.obstacle.is_some() => "nothing will be done".to_owned(),
-        Change::Nothing => "nothing to do: everything is as it should be".to_owned(),
-        Change::Install => format!("install {to}{revision}"),
-        Change::Upgrade if from == to => format!("change {to}{revision}"),
-        Change::Upgrade => format!("upgrade from {from} to {to}{revision}"),
-        Change::Rollback => format!("roll back from {from} to {to}{revision}"),
-        Change::Repair => format!("repair {to}: something on the cluster is not as it was applied"),
-        Change::Uninstall => format!("uninstall {from}"),
+        PlannedChange::Nothing if plan.obstacle.is_some() => "nothing will be done".to_owned(),
+        PlannedChange::Nothing => "nothing to do: everything is as it should be".to_owned(),
+        PlannedChange::Install => format!("install {to}{revision}"),
+        PlannedChange::Upgrade if from == to => format!("change {to}{revision}"),
+        PlannedChange::Upgrade => format!("upgrade from {from} to {to}{revision}"),
+        PlannedChange::Rollback => format!("roll back from {from} to {to}{revision}"),
+        PlannedChange::Repair => format!("repair {to}: the cluster differs from what was applied"),
+        PlannedChange::Uninstall => format!("uninstall {from}"),
     }
 }
 
-fn sign(act: Act) -> (Mark, char) {
+fn sign(act: WriteAct) -> (Mark, char) {
     match act {
-        Act::Create => (Mark::New, '+'),
-        Act::Update => (Mark::Changed, '~'),
-        Act::Delete => (Mark::Gone, '-'),
+        WriteAct::Create => (Mark::New, '+'),
+        WriteAct::Update => (Mark::Changed, '~'),
+        WriteAct::Delete => (Mark::Gone, '-'),
     }
 }
 
-fn change(difference: &Difference) -> Vec<(Mark, String)> {
-    let Difference { path, from, to } = difference;
+fn field(change: &FieldChange) -> Vec<(Mark, String)> {
+    let FieldChange { path, from, to } = change;
     match (from, to) {
         (Some(Value::String(from)), Some(Value::String(to))) if from.contains('\n') || to.contains('\n') => {
             let head = (Mark::Changed, format!("    ~ {path}:"));
@@ -112,7 +113,7 @@ fn change(difference: &Difference) -> Vec<(Mark, String)> {
     }
 }
 
-/// The lines of a text that are not the same, between the beginning and the end that are.
+/// The lines that differ, between the common first and last lines.
 fn text(from: &str, to: &str) -> Vec<(Mark, String)> {
     let (from, to): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
     let start = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
@@ -132,41 +133,50 @@ fn short(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fitout_model::{Gvk, ObjectId};
+    use fitout_api::Obstacle;
     use serde_json::json;
 
     use super::*;
-    use crate::Obstacle;
 
-    fn shown(plan: &Plan, fields: bool) -> String {
+    fn shown(plan: &PlanStatus, fields: bool) -> String {
         lines(plan, fields).into_iter().map(|line| line.text + "\n").collect()
     }
 
-    fn write(act: Act, kind: &str, stage: usize, changes: &[(&str, Value, Value)]) -> Write {
-        let id = ObjectId { gvk: Gvk::new("v1", kind), namespace: "shop".into(), name: "web".into() };
+    fn write(act: WriteAct, kind: &str, stage: usize, changes: &[(&str, Value, Value)]) -> PlannedWrite {
         let side = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());
-        let changes = changes.iter().map(|(path, from, to)| Difference {
+        let changes = changes.iter().map(|(path, from, to)| FieldChange {
             path: (*path).to_owned(),
             from: side(from),
             to: side(to),
         });
-        Write { changes: changes.collect(), ..Write::new(act, &id, stage) }
+        PlannedWrite {
+            act,
+            api_version: "v1".to_owned(),
+            kind: kind.to_owned(),
+            namespace: "shop".to_owned(),
+            name: "web".to_owned(),
+            stage,
+            note: None,
+            changes: changes.collect(),
+            refused: None,
+        }
     }
 
-    fn upgrade() -> Plan {
-        let record = Write { note: Some("release record".to_owned()), ..write(Act::Create, "Secret", 0, &[]) };
+    fn upgrade() -> PlanStatus {
+        let record =
+            PlannedWrite { note: Some("release record".to_owned()), ..write(WriteAct::Create, "Secret", 0, &[]) };
         let long = "x".repeat(70);
-        Plan {
-            change: Change::Upgrade,
+        PlanStatus {
+            change: PlannedChange::Upgrade,
             from: Some("1.0.0".to_owned()),
             to: Some("1.1.0".to_owned()),
             why: "1.1.0 is the newest that fits".to_owned(),
             revision: Some(4),
             writes: vec![
                 record,
-                write(Act::Create, "ServiceAccount", 1, &[("metadata.name", Value::Null, json!("web"))]),
+                write(WriteAct::Create, "ServiceAccount", 1, &[("metadata.name", Value::Null, json!("web"))]),
                 write(
-                    Act::Update,
+                    WriteAct::Update,
                     "ConfigMap",
                     1,
                     &[
@@ -176,11 +186,11 @@ mod tests {
                         ("data.long", json!(long), json!("y")),
                     ],
                 ),
-                write(Act::Delete, "Service", 2, &[]),
+                write(WriteAct::Delete, "Service", 2, &[]),
             ],
             unchanged: 3,
             warnings: vec!["it is older".to_owned()],
-            ..Plan::default()
+            ..PlanStatus::default()
         }
     }
 
@@ -196,7 +206,7 @@ mod tests {
              \n\
              - Service/shop/web\n\
              \n\
-             1 to make, 1 to change, 1 to remove, 3 unchanged\n",
+             1 to create, 1 to change, 1 to delete, 3 unchanged\n",
             "x".repeat(59)
         );
         assert_eq!(shown(&upgrade(), false), expected);
@@ -212,7 +222,7 @@ mod tests {
         assert!(text.contains("~ ConfigMap/shop/web\n    the cluster refuses it: no\n"), "{text}");
         assert!(text.contains("\nnot yet: it is suspended\n"), "{text}");
         assert_eq!(plan.refusal(), Some("no"));
-        let plan = Plan { obstacle: Some(Obstacle::Wrong("a: b".to_owned())), ..Plan::default() };
+        let plan = PlanStatus { obstacle: Some(Obstacle::InvalidSpec("a: b".to_owned())), ..PlanStatus::default() };
         assert_eq!(shown(&plan, false), "nothing will be done\ncannot go on: a: b\n");
     }
 
@@ -220,16 +230,16 @@ mod tests {
     fn each_change_has_its_headline() {
         let headline = |change, from: &str, to: &str| {
             let version = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-            super::headline(&Plan { change, from: version(from), to: version(to), ..Plan::default() })
+            super::headline(&PlanStatus { change, from: version(from), to: version(to), ..PlanStatus::default() })
         };
         let rows = [
-            (Change::Nothing, "1", "1", "nothing to do: everything is as it should be"),
-            (Change::Install, "", "1", "install 1"),
-            (Change::Upgrade, "1", "1", "change 1"),
-            (Change::Upgrade, "1", "2", "upgrade from 1 to 2"),
-            (Change::Rollback, "2", "1", "roll back from 2 to 1"),
-            (Change::Repair, "1", "1", "repair 1: something on the cluster is not as it was applied"),
-            (Change::Uninstall, "1", "", "uninstall 1"),
+            (PlannedChange::Nothing, "1", "1", "nothing to do: everything is as it should be"),
+            (PlannedChange::Install, "", "1", "install 1"),
+            (PlannedChange::Upgrade, "1", "1", "change 1"),
+            (PlannedChange::Upgrade, "1", "2", "upgrade from 1 to 2"),
+            (PlannedChange::Rollback, "2", "1", "roll back from 2 to 1"),
+            (PlannedChange::Repair, "1", "1", "repair 1: the cluster differs from what was applied"),
+            (PlannedChange::Uninstall, "1", "", "uninstall 1"),
         ];
         for (change, from, to, expected) in rows {
             assert_eq!(headline(change, from, to), expected);
