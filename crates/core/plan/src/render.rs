@@ -97,13 +97,16 @@ pub struct RenderedRelease {
 }
 
 /// Why an extension cannot be rendered. The message is a sentence for the status of the instance.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
     /// No version was chosen.
+    #[error("{0}")]
     Unresolved(String),
     /// The chosen version cannot be rendered.
+    #[error("{0}")]
     Invalid(String),
     /// An input of the rendering is temporarily unavailable.
+    #[error("{0}")]
     Unavailable(String),
 }
 

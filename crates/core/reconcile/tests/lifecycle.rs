@@ -683,7 +683,10 @@ fn a_release_of_somebody_else_is_left_alone() {
     world.observed.records.insert(3, RecordStatus::Deployed);
     world.observed.foreign = Some(3);
     assert_eq!(next(&wanted(Some(first())), &world.recorded, &world.observed), Next::ReleaseExists(3));
-    assert_eq!(simulate(&wanted(Some(first())), &world.recorded, &world.observed).end, fitout_reconcile::End::ReleaseExists(3));
+    assert_eq!(
+        simulate(&wanted(Some(first())), &world.recorded, &world.observed).end,
+        fitout_reconcile::End::ReleaseExists(3)
+    );
     // Whoever is not wanted any more goes without it.
     assert_eq!(next(&wanted(None), &world.recorded, &world.observed), Next::Do(vec![Effect::RemoveFinalizer]));
 }

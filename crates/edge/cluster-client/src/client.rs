@@ -20,8 +20,8 @@ use tracing::{Instrument, Span};
 use crate::namespaces::{self, Namespaces};
 use crate::release_watch::{self, ReleaseWatch};
 use crate::{
-    CachedObject, ChangeQueue, ClusterInfo, ClusterError, Connectivity, ErrorCause, ObjectCache, ReleaseSubscription, Subscription,
-    cluster_info_watch, object_watch,
+    CachedObject, ChangeQueue, ClusterError, ClusterInfo, Connectivity, ErrorCause, ObjectCache, ReleaseSubscription,
+    Subscription, cluster_info_watch, object_watch,
 };
 
 /// A client of one cluster, with its object cache and its watches.
@@ -197,7 +197,8 @@ impl ClusterClient {
             None => Value::Null,
         };
         let applied = ignored.left_out(object, &live);
-        let answer = self.send(&api, id, &apply_params(), &applied).await.map_err(|error| ClusterError::new(id, &error))?;
+        let answer =
+            self.send(&api, id, &apply_params(), &applied).await.map_err(|error| ClusterError::new(id, &error))?;
         self.object_cache.applied(id, Digest::of_value(object), CachedObject::of(&answer));
         Ok(())
     }

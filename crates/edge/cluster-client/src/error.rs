@@ -62,7 +62,9 @@ impl ErrorCause {
             _ if status.reason == "AlreadyExists" => Self::AlreadyExists,
             400 => Self::BadRequest,
             403 => Self::Forbidden,
-            404 if status.details.as_ref().is_some_and(|details| details.kind == "namespaces") => Self::NamespaceMissing,
+            404 if status.details.as_ref().is_some_and(|details| details.kind == "namespaces") => {
+                Self::NamespaceMissing
+            }
             404 => Self::KindNotServed,
             409 => Self::FieldConflict,
             413 => Self::TooLarge,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use fitout_helm_release::{Release, from_secret, secret_name};
 use fitout_model::{Gvk, ObjectId};
-use fitout_plan::MANAGER;
 use fitout_reconcile::record::is_ours;
 use http::HeaderValue;
 use http::header::ACCEPT;

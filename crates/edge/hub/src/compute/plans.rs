@@ -163,7 +163,7 @@ async fn observe(
         let object = prepared?.ignored(&planned.id).left_out(&object(prepared, &planned.id)?, live);
         Some(async move {
             match target.dry_run(&planned.id, &object).await {
-                Err(refusal) if refusal.unsure => Err(refusal),
+                Err(error) if !error.cause.is_outcome_known() => Err(error),
                 answer => Ok((planned.id.clone(), answer.map_err(|refusal| refusal.to_string()).transpose())),
             }
         })

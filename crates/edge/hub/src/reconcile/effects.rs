@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, ExtensionRevisionSpec, Test, TestResult};
+use fitout_api::{
+    ExtensionInstance, ExtensionInstanceStatus, ExtensionRevision, ExtensionRevisionSpec, Test, TestResult,
+};
 use fitout_cluster_client::ErrorCause;
 use fitout_content::Packed;
 use fitout_helm_release::HookEvent;
@@ -216,11 +218,7 @@ impl Worker {
         Ok(Performed::default())
     }
 
-    async fn hook_cause(
-        &self,
-        rendered: &RenderedRelease,
-        hook: usize,
-    ) -> Result<Option<String>, ReconcileError> {
+    async fn hook_cause(&self, rendered: &RenderedRelease, hook: usize) -> Result<Option<String>, ReconcileError> {
         let failed = rendered.artifact.hooks.get(hook);
         let failed = failed.ok_or_else(|| ReconcileError::Incomplete(format!("hook {hook}")))?;
         Ok(self.target.cause(&failed.id).await.ok().flatten())

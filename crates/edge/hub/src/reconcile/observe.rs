@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_api::ExtensionInstance;
-use fitout_cluster_client::{AbortOnDrop, ClusterClient, Ownership, ClusterError, Subscription};
+use fitout_cluster_client::{AbortOnDrop, ClusterClient, ClusterError, Ownership, Subscription};
 use fitout_model::{Gvk, ObjectId};
 use fitout_plan::{Ignore, RenderedRelease};
 use fitout_reconcile::{Effect, Next, ObjectState, Observed, Wanted};
@@ -103,7 +103,11 @@ impl Worker {
     }
 
     /// Reads each object once and watches it from then on. A change of the ignored fields reads all of them again.
-    async fn prime(&mut self, ids: &BTreeSet<ObjectId>, rendered: Option<&RenderedRelease>) -> Result<(), ClusterError> {
+    async fn prime(
+        &mut self,
+        ids: &BTreeSet<ObjectId>,
+        rendered: Option<&RenderedRelease>,
+    ) -> Result<(), ClusterError> {
         let objects = &mut self.objects;
         if let Some(rendered) = rendered.filter(|rendered| rendered.ignore != objects.ignore) {
             objects.unprimed.extend(ids.iter().cloned());

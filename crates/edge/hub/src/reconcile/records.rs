@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fitout_api::{ExtensionInstance, ExtensionRevision};
-use fitout_cluster_client::{ClusterClient, Record, ClusterError, ReleaseSubscription};
+use fitout_cluster_client::{ClusterClient, ClusterError, Record, ReleaseSubscription};
 use fitout_helm_release::{Release, SharedChart, Stamp, fitting_secret};
 use fitout_plan::RenderedRelease;
 use fitout_reconcile::record::{self, Earlier};

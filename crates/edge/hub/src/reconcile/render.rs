@@ -141,7 +141,8 @@ impl Worker {
     /// Refuses to render for a release that belongs to another instance.
     fn ensure_release_is_ours(&self, instance: &ExtensionInstance) -> Result<(), RenderError> {
         let others = self.hub.cache.instances_of_release(instance);
-        let others: Vec<_> = others.iter().map(|other| (other.name_any(), other.uid().unwrap_or_default(), other)).collect();
+        let others: Vec<_> =
+            others.iter().map(|other| (other.name_any(), other.uid().unwrap_or_default(), other)).collect();
         let claims = others.iter().map(|(name, uid, other)| Claim {
             instance: name,
             installed: other.status.as_ref().is_some_and(|status| status.revision.is_some()),
@@ -328,8 +329,9 @@ impl Worker {
     ) -> Result<RenderedRelease, RenderError> {
         let records = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await;
         let mut records = records.map_err(|refusal| RenderError::Invalid(refusal.to_string()))?;
-        let gone =
-            || RenderError::Invalid(format!("the release record of revision {number} is gone; choose another revision"));
+        let gone = || {
+            RenderError::Invalid(format!("the release record of revision {number} is gone; choose another revision"))
+        };
         let record = records.remove(&number).ok_or_else(gone)?;
         let mut rendered = adopted(&record.release, owner(instance), &self.target.info().apis)?;
         rendered.artifact.rolls_back_to = Some(number);

@@ -22,7 +22,7 @@ pub(crate) enum ReconcileError {
     #[error(transparent)]
     Record(#[from] fitout_helm_release::Error),
     /// The desired artifact could not be rendered, or a recorded one could not be read.
-    #[error("{}", .0.message())]
+    #[error(transparent)]
     Render(#[from] RenderError),
     /// Recorded state differs from what the worker knows.
     #[error("{0}; it is read again")]

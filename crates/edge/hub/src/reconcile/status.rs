@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use fitout_api::conditions::{self, ConditionStatus, ConditionUpdate};
 use fitout_api::{ExtensionInstance, ExtensionInstanceStatus, ObjectCount, RevisionSummary, Step, Unhealthy, reasons};
-use fitout_cluster_client::{ClusterClient, Disconnected};
+use fitout_cluster_client::Disconnected;
 use fitout_health::Health;
 use fitout_model::ObjectId;
 use fitout_reconcile::{Next, Revision, SummaryInput, conditions as conditions_of, current_step, summarize};
@@ -161,8 +161,7 @@ impl Worker {
         let deployed = self.recorded.deployed();
         let unhealthy = self.first_unhealthy();
         let ready = ids.iter().filter(|id| self.health(id) == Some(Health::Current)).count();
-        status.objects =
-            Some(ObjectCount { total: count(ids.len()), ready: count(ready) }).filter(|all| all.total > 0);
+        status.objects = Some(ObjectCount { total: count(ids.len()), ready: count(ready) }).filter(|all| all.total > 0);
         status.first_unhealthy =
             unhealthy.as_ref().map(|(id, message)| Unhealthy { object: id.to_string(), message: message.clone() });
         status.foreign_revision = match round.next {
@@ -179,7 +178,8 @@ impl Worker {
             }
             status.wanted_version = Some(rendered.version.clone());
         }
-        status.revisions = self.recorded.revisions.iter().rev().map(|revision| self.revision_summary(revision)).collect();
+        status.revisions =
+            self.recorded.revisions.iter().rev().map(|revision| self.revision_summary(revision)).collect();
         status.observed_generation = generation;
         status.step = current_step(round.next, ids, removing).map(|step| Step {
             index: count(step.index),

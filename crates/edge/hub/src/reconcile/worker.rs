@@ -23,13 +23,13 @@ use tracing::Instrument;
 use crate::Hub;
 use crate::controllers::finalizers;
 use crate::metrics::{GaugeGuard, RUNNING, WAITING};
+use crate::reconcile::convert;
 use crate::reconcile::observe::Objects;
 use crate::reconcile::progress::Progress;
 use crate::reconcile::records::Records;
 use crate::reconcile::render::RenderCache;
 use crate::reconcile::retry::{Backoff, ReconcileError, RetryState};
 use crate::reconcile::status::{self, StatusReporter};
-use crate::reconcile::convert;
 
 /// How long calls that were in flight when connectivity was lost may take once it is back. The cluster may carry out such a
 /// write after a later read.
@@ -178,8 +178,7 @@ impl Worker {
         revisions.sort_by_key(|revision| revision.spec.number);
         let status = instance.status.as_ref();
         let deployed = status.and_then(|status| status.revision);
-        let started =
-            |revision: &Arc<ExtensionRevision>| Some((revision.spec.number, revision.creation_timestamp()?));
+        let started = |revision: &Arc<ExtensionRevision>| Some((revision.spec.number, revision.creation_timestamp()?));
         Ok(Self {
             hub: Arc::clone(hub),
             target: Arc::clone(target),
@@ -295,7 +294,9 @@ impl Worker {
             Pause::UntilNotified => None,
             Pause::For(pause) => Some(pause),
             Pause::Backoff => Some(backoff.next_pause()),
-            Pause::HealthCheck { at_most } => Some(self.retry.health.next_pause().min(at_most.unwrap_or(Duration::MAX))),
+            Pause::HealthCheck { at_most } => {
+                Some(self.retry.health.next_pause().min(at_most.unwrap_or(Duration::MAX)))
+            }
         }
     }
 
