@@ -1,0 +1,33 @@
+//! Live tests of the command line and of the hub as a process of its own: a module for each feature.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod adopt;
+mod ambiguous_writes;
+mod bad_charts;
+mod chaos;
+#[path = "../../../edge/hub/tests/live/chart.rs"]
+mod chart;
+mod chart_deployment;
+mod charts;
+mod command;
+mod commands;
+mod connectivity;
+mod crash;
+mod crash_charts;
+mod early_registration;
+mod error_messages;
+mod faults;
+mod idle;
+mod metrics;
+mod plan;
+mod rbac;
+mod readme;
+mod running_workloads;
+mod scrape;
+#[path = "../../../edge/repositories/tests/live/server.rs"]
+mod server;
+mod values;
+#[path = "../../../edge/hub/tests/live/world.rs"]
+mod world;
+mod write_ahead_log;
