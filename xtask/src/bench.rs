@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
-use fitout_testkit::paths;
+use fitout_testkit::{Part, paths};
 
 use crate::testbed;
 
@@ -28,7 +28,7 @@ pub(crate) enum Bench {
 }
 
 pub(crate) fn run(bench: Bench) -> Result<()> {
-    testbed::build()?;
+    testbed::build(&Part::ALL)?;
     let (package, name, options) = match bench {
         Bench::Install => ("fitout-hub", "install", vec![]),
         Bench::Template => ("fitout-go-template", "template", vec![]),

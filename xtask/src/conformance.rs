@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use fitout_testkit::paths;
+use fitout_testkit::{Part, paths};
 
 use crate::testbed;
 
@@ -29,7 +29,7 @@ enum With {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    testbed::build()?;
+    testbed::build(&Part::ALL)?;
     let With::Helm = options.with;
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--locked", "--package", "fitout-helm-chart", "--example", "conformance", "--"])

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use fitout_testkit::{case_lines, paths};
+use fitout_testkit::{Part, case_lines, paths};
 use serde_json::Value;
 
 use crate::{lint, testbed};
@@ -115,7 +115,8 @@ fn asked(line: &str) -> Option<String> {
 
 /// Some files of a chart. All of them would make each input large, and each run slow.
 fn pack_chart(archive: &Path) -> Result<()> {
-    let chart = testbed::build()?.charts()?.remove("podinfo").context("the testbed has the chart of podinfo")?;
+    let chart =
+        testbed::build(&[Part::Charts])?.charts()?.remove("podinfo").context("the testbed has the chart of podinfo")?;
     let packed = Command::new("tar")
         .arg("--create")
         .args([

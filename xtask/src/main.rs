@@ -19,6 +19,7 @@ mod up;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use fitout_testkit::Part;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Every chore of the project", disable_help_subcommand = true)]
@@ -73,7 +74,7 @@ fn main() -> ExitCode {
         Chore::Coverage(options) => coverage::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::MutationTest(options) => mutation_test::run(&options),
-        Chore::Testbed => testbed::build().map(|_| ()),
+        Chore::Testbed => testbed::build(&Part::ALL).map(|_| ()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -146,9 +146,9 @@ impl Cluster {
         Tool::new(program, &["kubectl"], &self.kubeconfig(), self.sandbox.dir())
     }
 
-    /// The Helm before Helm, as the cluster's admin.
-    pub fn helm3(&self) -> Tool {
-        Tool::new(self.sandbox.programs().helm3(), &[], &self.kubeconfig(), self.sandbox.dir())
+    /// Helm 3, as the cluster's administrator.
+    pub fn helm3(&self) -> Result<Tool> {
+        Ok(Tool::new(self.sandbox.programs().helm3()?, &[], &self.kubeconfig(), self.sandbox.dir()))
     }
 
     /// Helm.
@@ -321,6 +321,7 @@ impl Cluster {
 
     fn launch_api_server(&mut self, index: usize) -> Result<()> {
         let server = &self.api_servers[index];
+        self.sandbox.programs().ensure_kubernetes(server.version)?;
         let command = control_plane::ApiServer {
             sandbox: &self.sandbox,
             version: server.version,

@@ -58,7 +58,7 @@ pub use load_balancer::LoadBalancer;
 pub use node::{NoPods, Node, install_dns, pods_cannot_run};
 pub use oracle::Oracle;
 pub use process::{Process, clock_mover, cpu, cpu_of_children};
-pub use programs::{Programs, Progress};
+pub use programs::{Part, Programs, Progress};
 pub use proxy::{Asked, Fault, Proxy};
 pub use raw_tls_request::raw_tls_request;
 pub use registry::Registry;

@@ -24,7 +24,7 @@ impl Oracle {
     pub fn start(name: &str) -> Result<Self> {
         let program = match env::var_os("FITOUT_JUDGES") {
             Some(dir) => Path::new(&dir).join(name),
-            None => Programs::get()?.oracle(name),
+            None => Programs::get()?.oracle(name)?,
         };
         let mut process = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let questions = process.stdin.take();

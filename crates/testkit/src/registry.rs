@@ -43,7 +43,7 @@ impl Registry {
         );
         sandbox.write("registry.yaml", config.replace("BED", &sandbox.path("")))?;
         sandbox.write("htpasswd", format!("{USER}:{HASH}\n"))?;
-        let program = sandbox.programs().registry().to_string_lossy().into_owned();
+        let program = sandbox.programs().registry()?.to_string_lossy().into_owned();
         let mut process = Process::start(&sandbox, "registry", &[program, sandbox.path("registry.yaml")])?;
         process.until_ready(Duration::from_secs(30), || match ureq::get(format!("http://{address}/v2/")).call() {
             // One that wants to see a password is there too.

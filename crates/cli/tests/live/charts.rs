@@ -41,7 +41,7 @@ fn fitout(dir: &Path, words: &[&str]) -> Result<Output> {
 }
 
 fn helm(dir: &Path, words: &[&str]) -> Result<Output> {
-    let mut command = Command::new(Programs::get()?.oracle("oracle-helm"));
+    let mut command = Command::new(Programs::get()?.oracle("oracle-helm")?);
     Ok(command.args(words).current_dir(dir).env_remove("KUBECONFIG").output()?)
 }
 

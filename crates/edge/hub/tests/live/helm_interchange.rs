@@ -254,7 +254,7 @@ fn what_another_hand_does_is_told_at_once_and_stays(world: &World, chart: &str) 
 }
 
 fn releases_of_older_helms_are_adopted_without_touching_a_pod(world: &World, chart: &str) -> Result<()> {
-    let mut release = Release::new(world, world.target.helm3(), "older");
+    let mut release = Release::new(world, world.target.helm3()?, "older");
     release.helm(&["install", "thing", chart, "--create-namespace", "--set=color=green"])?;
     release.helm(&["upgrade", "thing", chart, "--set=color=green,gone=null"])?;
     let path = "/apis/apps/v1/namespaces/older/deployments/thing";
