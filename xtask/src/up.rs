@@ -24,7 +24,7 @@ pub(crate) fn up() -> Result<()> {
             return show(&programs, &dir);
         }
     }
-    println!("building fitout beside all else");
+    println!("building fitout in the background");
     thread::scope(|scope| {
         let fitout = scope.spawn(hub::build);
         let programs = testbed::build(&Part::CLUSTER)?;
@@ -64,15 +64,15 @@ fn start_cluster(programs: &Programs, began: Instant) -> Result<Cluster> {
 
 pub(crate) fn down() -> Result<()> {
     let Some(programs) = Programs::find(&[Part::Tools])? else {
-        println!("nothing is running: the testbed was never built");
+        println!("no cluster is running");
         return Ok(());
     };
     match find_kept(NAME) {
         Some(dir) => {
             end(&programs, &dir)?;
-            println!("ended the cluster; nothing of it is left");
+            println!("stopped the cluster and removed its files");
         }
-        None => println!("nothing is running"),
+        None => println!("no cluster is running"),
     }
     sweep(&programs)
 }

@@ -118,7 +118,7 @@ fn a_release_is_taken_over_kept_and_taken_back() -> Result<()> {
 #[test]
 fn what_is_ours_is_known_though_word_of_it_comes_later_than_word_of_another_hand() -> Result<()> {
     let world = World::start()?;
-    world.faults.hub_proxy.hush(Some("/extensionrevisions"));
+    world.faults.hub_proxy.delay_watches(Some("/extensionrevisions"));
     world.install(&["--wait"])?.well();
     world.another_hand("blue")?;
     // It goes on from there as ever.
@@ -131,7 +131,7 @@ fn what_is_ours_is_known_though_word_of_it_comes_later_than_word_of_another_hand
     world.fitout(&["uninstall", NAME, "--wait"])?.well();
     assert_eq!(world.color()?, None);
     assert_eq!(world.helm(&["list", "--output=json"])?.trim(), "[]");
-    world.faults.hub_proxy.hush(None);
+    world.faults.hub_proxy.delay_watches(None);
     until("nothing is left", LATEST, || {
         let left = world.faults.hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
         ensure!(left["items"].as_array().is_some_and(Vec::is_empty), "{left}");
@@ -151,7 +151,7 @@ fn what_another_hand_removed_stays_so_though_word_that_it_was_installed_is_late(
     world.told(&["was removed by another hand", "fitout reassert"])?;
     assert_eq!(world.color()?, None);
     world.faults.hub_proxy.decide(|_| Fault::Pass);
-    world.faults.hub_proxy.hush(None);
+    world.faults.hub_proxy.delay_watches(None);
     world.fitout(&["reassert", NAME, "--wait"])?.well();
     assert_eq!(world.color()?.as_deref(), Some("green"));
     Ok(())
@@ -165,7 +165,7 @@ fn who_comes_to_lead_knows_what_the_last_one_wrote_though_word_of_it_is_late() -
         ensure!(next.tail(9).contains("the hub is ready"), "{}", next.tail(9));
         Ok(())
     })?;
-    world.faults.hub_proxy.hush(Some("/extensionrevisions"));
+    world.faults.hub_proxy.delay_watches(Some("/extensionrevisions"));
     world.install(&["--wait"])?.well();
     world.hub = next;
     world.another_hand("blue")

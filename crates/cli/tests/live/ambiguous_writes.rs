@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::faults::Faults;
-use crate::world::{INSTANCES, LIMIT};
+use crate::faults::{Faults, LIMIT};
 use anyhow::{Result, anyhow, ensure};
-use fitout_testkit::{Fault, Proxy, until};
+use fitout_testkit::{Fault, INSTANCES, Proxy, until};
 use serde_json::json;
 
 #[test]
@@ -26,13 +25,13 @@ fn a_write_that_was_done_though_the_answer_says_otherwise_leaves_nothing_behind(
         // One that is wanted gets what it needs all the same.
         belie(proxy, part);
         faults.want_plain(name, 0, 1)?;
-        faults.kept_back(LIMIT).ok_or_else(|| anyhow!("{name}: nothing was written"))?;
+        faults.dropped(LIMIT).ok_or_else(|| anyhow!("{name}: nothing was written"))?;
         faults.until_ready(name, 1, LIMIT)?;
         // One that is not wanted any more by then goes with all that was written.
         belie(proxy, part);
         let goes = format!("{name}-goes");
         faults.want_plain(&goes, 0, 1)?;
-        faults.kept_back(LIMIT).ok_or_else(|| anyhow!("{goes}: nothing was written"))?;
+        faults.dropped(LIMIT).ok_or_else(|| anyhow!("{goes}: nothing was written"))?;
         faults.hub.client().delete(&format!("{INSTANCES}/{goes}"))?;
         until("it is gone", LIMIT, || {
             ensure!(faults.instance(&goes)?.is_none(), "it is there");

@@ -13,11 +13,10 @@ use std::time::Duration;
 
 use crate::command::fitout;
 use crate::faults::Faults;
-use crate::server::{Reply, Request, Server, ok, redirect, reply};
-use crate::world::{INSTANCES, apply, condition, object};
 use anyhow::{Context, Result, anyhow, ensure};
 use fitout_model::Digest;
-use fitout_testkit::until;
+use fitout_testkit::http_server::{Reply, Request, Server, ok, redirect, reply};
+use fitout_testkit::{INSTANCES, apply, condition, object, until};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use insta::assert_snapshot;

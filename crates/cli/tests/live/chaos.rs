@@ -10,9 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::faults::{Faults, plain, write_plain};
-use crate::world::{INSTANCES, condition};
 use anyhow::{Context, Result, bail, ensure};
-use fitout_testkit::{Client, Fault, Process, clock_mover, full, until};
+use fitout_testkit::{Client, Fault, INSTANCES, Process, clock_mover, condition, full, until};
 use serde_json::Value;
 
 const CLUSTERS: usize = 3;

@@ -4,10 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::faults::{Faults, is_effect};
-use crate::world::{INSTANCES, LIMIT, condition};
+use crate::faults::{Faults, LIMIT, is_effect};
 use anyhow::{Result, anyhow, ensure};
-use fitout_testkit::{Fault, full, sample, until};
+use fitout_testkit::{Fault, INSTANCES, condition, full, sample, until};
 use serde_json::{Value, json};
 
 /// A hub that outlasts the loss of its own API server.
@@ -37,7 +36,7 @@ fn in_the_middle(faults: &Faults) -> Result<()> {
         }
     });
     faults.want("thing", 0, &json!({ "version": "1.x" }))?;
-    faults.proxies[0].kept_back(LIMIT).ok_or_else(|| anyhow!("the install never began"))?;
+    faults.proxies[0].dropped(LIMIT).ok_or_else(|| anyhow!("the install never began"))?;
     faults.proxies[0].decide(|_| Fault::Pass);
     Ok(())
 }

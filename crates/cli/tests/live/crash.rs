@@ -4,10 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::faults::Faults;
-use crate::world::{INSTANCES, LIMIT};
+use crate::faults::{Faults, LIMIT};
 use anyhow::{Result, ensure};
-use fitout_testkit::{sample, until};
+use fitout_testkit::{INSTANCES, sample, until};
 use serde_json::{Value, json};
 
 #[test]

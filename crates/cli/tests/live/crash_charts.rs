@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::faults::Faults;
-use crate::world::{INSTANCES, LIMIT};
+use crate::faults::{Faults, LIMIT};
 use anyhow::{Result, ensure};
 use fitout_helm_release::from_secret;
-use fitout_testkit::{Client, Fault, sample, until};
+use fitout_testkit::{Client, Fault, INSTANCES, sample, until};
 use serde_json::{Value, json};
 
 const BEFORE: &str = "pre-install,pre-upgrade,pre-rollback,pre-delete";
@@ -203,7 +202,7 @@ fn what_chance_made_is_made_once_wherever_the_hub_ends() -> Result<()> {
         if asked.path.contains("/extensionrevisions") && asked.writes() { Fault::DropResponse } else { Fault::Pass }
     });
     let first = faults.run_hub("hub")?;
-    ensure!(faults.kept_back(LIMIT).is_some(), "it was to write a revision");
+    ensure!(faults.dropped(LIMIT).is_some(), "it was to write a revision");
     first.kill();
     let lost = hub.get(&format!("{REVISIONS}/thing.1"))?["spec"]["artifactDigest"].clone();
 
@@ -259,7 +258,7 @@ fn helm_goes_on_from_a_change_that_no_hub_ends() -> Result<()> {
         if asked.path.contains("/configmaps/word") && asked.writes() { Fault::DropResponse } else { Fault::Pass }
     });
     want(json!({ "other": true }))?;
-    ensure!(faults.kept_back(LIMIT).is_some(), "it was to write the object");
+    ensure!(faults.dropped(LIMIT).is_some(), "it was to write the object");
     hub.kill();
     let second = target.get(map)?["data"].clone();
     assert_ne!(second, first);

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use crate::command::fitout;
 use crate::faults::Faults;
-use crate::world::{apply, object};
 use anyhow::{Result, ensure};
-use fitout_testkit::until;
+use fitout_testkit::{apply, object, until};
 use serde_json::json;
 
 /// Machines may be busy: this only says when something is lost.

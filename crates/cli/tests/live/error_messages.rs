@@ -4,13 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::fs;
+use std::ops::Deref;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::command::{Ended, fitout};
-use crate::world::{INSTANCES, LIMIT, World, apply, condition, make_node, object};
+use crate::faults::LIMIT;
 use anyhow::{Result, anyhow};
-use fitout_testkit::{Cluster, Spec, until};
+use fitout_testkit::{Cluster, INSTANCES, Installation, Process, Spec, add_fake_node, apply, condition, object, until};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -20,9 +21,29 @@ static WORLD: LazyLock<World> = LazyLock::new(|| start().unwrap());
 const NO_VALUES: &str = r#"{"type":"object","properties":{}}"#;
 const HOST: &str = r#"{"type":"object","required":["host"],"properties":{"host":{"type":"string"}}}"#;
 
+/// A hub that runs as its own process, and a target.
+struct World {
+    installation: Installation,
+    _process: Process,
+}
+
+impl Deref for World {
+    type Target = Installation;
+
+    fn deref(&self) -> &Installation {
+        &self.installation
+    }
+}
+
 /// A catalog in which everything but `plain` has something wrong with it, or can have.
 fn start() -> Result<World> {
-    let world = World::start_with(false)?;
+    let installation = Installation::start(false)?;
+    let kubeconfig = format!("KUBECONFIG={}", installation.hub.kubeconfig().display());
+    let program = env!("CARGO_BIN_EXE_fitout");
+    let command = ["env", &kubeconfig, program, "hub", "--lease=2s", "--content-gc-grace=1s", "--history=5"];
+    let process = installation.hub.launch("hub", &command.map(str::to_owned))?;
+    let world = World { installation, _process: process };
+    world.register()?;
     add(&world, "plain", "", NO_VALUES, &map("a"))?;
     add(&world, "hosted", "", HOST, &map("a"))?;
     add(&world, "malformed", "", NO_VALUES, "apiVersion: v1\nkind: [ConfigMap\nmetadata: { name: a }\n")?;
@@ -448,7 +469,7 @@ fn a_namespace_that_is_being_deleted() -> Result<()> {
 #[test]
 fn a_cluster_that_may_be_looked_at_and_not_touched() -> Result<()> {
     let cluster = Cluster::start(Spec::default())?;
-    make_node(&cluster)?;
+    add_fake_node(&cluster)?;
     let kubectl = cluster.kubectl();
     kubectl.run(&["create", "clusterrole", "looker", "--verb=get,list,watch", "--resource=*.*"])?;
     kubectl.run(&["create", "clusterrolebinding", "looker", "--clusterrole=looker", "--user=looker"])?;

@@ -6,10 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::world::{INSTANCES, LIMIT, apply, condition, make_node, object, write_catalog};
 use anyhow::{Result, anyhow, bail, ensure};
-use fitout_testkit::{Asked, Cluster, Fault, Process, Proxy, Spec, install_hub, until};
+use fitout_testkit::{
+    Cluster, Fault, INSTANCES, Process, Proxy, ProxyRequest, Spec, add_fake_node, apply, condition, install_hub,
+    object, until, write_example_catalog,
+};
 use serde_json::{Value, json};
+
+/// How long a test waits for a step.
+pub const LIMIT: Duration = Duration::from_secs(30);
 
 pub struct Faults {
     pub hub: Cluster,
@@ -34,7 +39,7 @@ impl Faults {
         fs::write(&kubeconfig, hub_proxy.kubeconfig(&token).to_string())?;
         let mut faults = Self { hub, hub_proxy, targets: vec![], proxies: vec![], kubeconfig };
         let catalog = faults.hub.sandbox().dir().join("catalog");
-        write_catalog(&catalog)?;
+        write_example_catalog(&catalog)?;
         write_plain(&catalog, "1.0.0", [0, 1])?;
         let source = json!({ "spec": { "source": { "directory": { "path": catalog } } } });
         apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &source))?;
@@ -42,7 +47,7 @@ impl Faults {
         for index in 0..targets {
             // Its controllers would soon find out that the node does not breathe.
             let target = Cluster::start(Spec { controllers: false, ..Spec::default() })?;
-            make_node(&target)?;
+            add_fake_node(&target)?;
             let proxy = Proxy::start(&target)?;
             faults.register("acme", &name_of(index), &proxy.kubeconfig(&target.admin_token()?))?;
             faults.targets.push(target);
@@ -99,10 +104,10 @@ impl Faults {
     pub fn drive(&self, written: &mut Vec<String>, done: impl Fn() -> Result<bool>) -> Result<()> {
         let deadline = Instant::now() + Duration::from_mins(4);
         while Instant::now() < deadline {
-            self.keep_back_writes();
+            self.drop_responses();
             let hub = self.run_hub("hub")?;
             while Instant::now() < deadline {
-                if let Some(asked) = self.kept_back(Duration::from_millis(300)) {
+                if let Some(asked) = self.dropped(Duration::from_millis(300)) {
                     written.push(format!("{} {}", asked.method, asked.path.split('?').next().unwrap_or_default()));
                     let last = &written[written.len().saturating_sub(5)..];
                     let same = last.len() == 5 && last.iter().all(|one| *one == last[0]);
@@ -110,7 +115,7 @@ impl Faults {
                     break;
                 }
                 // Nothing was written for a while by a hub that leads and has seen everything.
-                if done()? && self.kept_back(Duration::from_secs(2)).is_none() {
+                if done()? && self.dropped(Duration::from_secs(2)).is_none() {
                     hub.kill();
                     self.let_pass();
                     return Ok(());
@@ -152,9 +157,9 @@ impl Faults {
     }
 
     /// From now on: the answer to a write that is anything to a change is kept back, whoever it is to.
-    pub fn keep_back_writes(&self) {
+    pub fn drop_responses(&self) {
         for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
-            while proxy.kept_back(Duration::ZERO).is_some() {}
+            while proxy.dropped(Duration::ZERO).is_some() {}
             proxy.decide(|asked| if is_effect(asked) { Fault::DropResponse } else { Fault::Pass });
         }
     }
@@ -167,11 +172,11 @@ impl Faults {
     }
 
     /// What was kept back, if anything was within this time.
-    pub fn kept_back(&self, limit: Duration) -> Option<Asked> {
+    pub fn dropped(&self, limit: Duration) -> Option<ProxyRequest> {
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
             for proxy in self.proxies.iter().chain([&self.hub_proxy]) {
-                if let Some(asked) = proxy.kept_back(Duration::from_millis(10)) {
+                if let Some(asked) = proxy.dropped(Duration::from_millis(10)) {
                     return Some(asked);
                 }
             }
@@ -221,7 +226,7 @@ pub fn write_plain(catalog: &Path, version: &str, maps: [u32; 2]) -> Result<()> 
 
 /// Whether a request is a write of a change: not one that keeps the hub in office, nor what it writes for those who look
 /// later.
-pub fn is_effect(asked: &Asked) -> bool {
+pub fn is_effect(asked: &ProxyRequest) -> bool {
     let result = asked.path.contains("/extensionrevisions/") && asked.path.contains("/status");
     asked.writes() && !asked.path.contains("/leases") && !asked.path.contains("/events") && !result
 }

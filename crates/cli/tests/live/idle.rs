@@ -8,9 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::faults::{Faults, plain};
-use crate::world::{INSTANCES, apply, object};
 use anyhow::{Result, ensure};
-use fitout_testkit::{Calls, Cluster, Process, full, until};
+use fitout_testkit::{Calls, Cluster, INSTANCES, Process, apply, full, object, until};
 use serde_json::{Value, json};
 
 const LIMIT: Duration = Duration::from_mins(2);

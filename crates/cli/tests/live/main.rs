@@ -6,8 +6,6 @@ mod adopt;
 mod ambiguous_writes;
 mod bad_charts;
 mod chaos;
-#[path = "../../../edge/hub/tests/live/chart.rs"]
-mod chart;
 mod chart_deployment;
 mod charts;
 mod command;
@@ -25,9 +23,5 @@ mod rbac;
 mod readme;
 mod running_workloads;
 mod scrape;
-#[path = "../../../edge/repositories/tests/live/server.rs"]
-mod server;
 mod values;
-#[path = "../../../edge/hub/tests/live/world.rs"]
-mod world;
 mod write_ahead_log;

@@ -7,11 +7,10 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use crate::faults::Faults;
+use crate::faults::{Faults, LIMIT};
 use crate::scrape::{get, names, value};
-use crate::world::{LIMIT, apply, object};
 use anyhow::{Context, Result, ensure};
-use fitout_testkit::{Process, paths, until};
+use fitout_testkit::{Process, apply, object, paths, until};
 use serde_json::{Value, json};
 
 /// Something that must not be told to anybody.

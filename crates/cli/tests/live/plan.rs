@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use crate::command::fitout;
 use crate::faults::Faults;
-use crate::world::{INSTANCES, apply, condition, object};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
 use fitout_plan::{Act, Plan, Write};
-use fitout_testkit::{AuditLog, Process, full, raw_tls_request, serve_compute, until};
+use fitout_testkit::{
+    AuditLog, INSTANCES, Process, apply, condition, full, object, raw_tls_request, serve_compute, until,
+};
 use serde_json::{Value, json};
 
 /// Machines may be busy: this only says when something is lost.

@@ -5,10 +5,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::faults::{Faults, name_of};
-use crate::world::{LIMIT, apply, condition, object};
+use crate::faults::{Faults, LIMIT, name_of};
 use anyhow::{Result, ensure};
-use fitout_testkit::{Call, paths, serve_compute, until};
+use fitout_testkit::{Call, apply, condition, object, paths, serve_compute, until};
 use serde_json::{Value, json};
 
 const HUB: &str = "system:serviceaccount:fitout-system:fitout-hub";

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use crate::command::{Ended, fitout};
 use crate::faults::Faults;
-use crate::world::{apply, object};
 use anyhow::{Result, bail, ensure};
-use fitout_testkit::{serve_compute, until};
+use fitout_testkit::{apply, object, serve_compute, until, write_example_chart};
 use serde_json::{Value, json};
 
 /// Machines may be busy: this only says when something is lost.
@@ -17,7 +16,7 @@ const LATEST: Duration = Duration::from_mins(2);
 #[test]
 fn every_value_names_its_layer_and_secrets_are_not_shown() -> Result<()> {
     let faults = Faults::start(1)?;
-    chart::write(&faults.hub.sandbox().dir().join("catalog"))?;
+    write_example_chart(&faults.hub.sandbox().dir().join("catalog"))?;
     let address = format!("{}:8443", faults.hub.address());
     let _hub = faults.run_hub_with("hub", &["--lease=1s", "--content-gc-grace=1s", "--api-address", &address])?;
     serve_compute(&faults.hub)?;

@@ -4,11 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::faults::{Faults, is_effect};
-use crate::world::{INSTANCES, LIMIT, apply, object};
+use crate::faults::{Faults, LIMIT, is_effect};
 use anyhow::{Result, anyhow, ensure};
 use base64::Engine;
-use fitout_testkit::{Fault, sample, until};
+use fitout_testkit::{Fault, INSTANCES, apply, object, sample, until};
 use serde_json::{Value, json};
 
 const CROWD: usize = 40;
@@ -72,7 +71,7 @@ fn interrupt(faults: &Faults) -> Result<Vec<String>> {
         }
     });
     let hub = faults.run_hub("first")?;
-    faults.proxies[0].kept_back(LIMIT).ok_or_else(|| anyhow!("there were never {last} writes"))?;
+    faults.proxies[0].dropped(LIMIT).ok_or_else(|| anyhow!("there were never {last} writes"))?;
     hub.kill();
     faults.let_pass();
     Ok(names)

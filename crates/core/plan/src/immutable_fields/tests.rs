@@ -1,4 +1,4 @@
-//! Small pairs of objects; a real server is asked in `tests/live_fixed.rs`.
+//! Small pairs of objects; a real server is asked in `tests/live/immutable_fields.rs`.
 
 use serde_json::{Value, json};
 

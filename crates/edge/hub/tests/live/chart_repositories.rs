@@ -9,13 +9,13 @@ use std::sync::atomic::Ordering;
 use crate::repository::Repository;
 use crate::world::{LIMIT, World, apply, condition, object};
 use anyhow::{Context, Result, anyhow};
-use fitout_testkit::until;
+use fitout_testkit::{until, write_example_chart};
 use serde_json::json;
 
 #[test]
 fn what_was_installed_once_needs_no_repository_any_more() -> Result<()> {
     let world = World::start_with(false)?;
-    chart::write(&world.catalog)?;
+    write_example_chart(&world.catalog)?;
     let (source, folder) = (world.catalog.join("thing/3.0.0/chart"), world.hub.sandbox().dir().join("repository"));
     fs::create_dir_all(&folder)?;
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path");
@@ -72,7 +72,7 @@ fn what_was_installed_once_needs_no_repository_any_more() -> Result<()> {
         }
     }
     let definition = fs::read(world.catalog.join("thing/3.0.0/definition.yaml"))?;
-    chart::write(&world.catalog)?;
+    write_example_chart(&world.catalog)?;
     fs::write(source.join("templates/map.yaml"), "kind: {{ \"changed\" }}\n")?;
     helm.run(&["package", &text(&source)?, "--destination", &text(&folder)?])?;
     helm.run(&["repo", "index", &text(&folder)?])?;

@@ -4,7 +4,7 @@
 
 use crate::world::{INSTANCES, LIMIT, World};
 use anyhow::{Context, Result, anyhow};
-use fitout_testkit::{Tool, differences, until, without_server_fields};
+use fitout_testkit::{Tool, differences, until, without_server_fields, write_example_chart};
 use serde_json::{Value, json};
 
 /// What both have made, without what a server or chance adds.
@@ -21,7 +21,7 @@ fn made(client: &fitout_testkit::Client, path: &str) -> Result<Value> {
 #[test]
 fn a_chart_lives_as_it_does_with_helm() -> Result<()> {
     let world = World::start_with(false)?;
-    chart::write(&world.catalog)?;
+    write_example_chart(&world.catalog)?;
     world.offer()?;
     let log = world.target.audit().from_now()?;
     world.want(&json!({ "version": "3.x", "values": { "gone": null } }))?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::world::{INSTANCES, World, apply, condition, object};
 use anyhow::{Context, Result, anyhow, ensure};
-use fitout_testkit::{Tool, until};
+use fitout_testkit::{Tool, until, write_example_chart};
 use serde_json::{Value, json};
 
 /// Many releases are on their way at once, and a Deployment is ready when a controller says so.
@@ -184,7 +184,7 @@ fn same(found: &[(u32, String)], expected: &[(u32, String)]) -> Result<()> {
 #[test]
 fn helm_and_the_hub_take_turns() -> Result<()> {
     let world = World::start_with(false)?;
-    chart::write(&world.catalog)?;
+    write_example_chart(&world.catalog)?;
     world.offer()?;
     let chart = world.catalog.join("thing/3.0.0/chart");
     let chart = chart.to_str().context("a path")?;

@@ -252,7 +252,7 @@ fn start() -> Result<(World, Cluster)> {
         let image = Image::stand_in(cluster.sandbox().programs(), IMAGE, StandIn::Exits);
         cluster.node().context("a node")?.import(&image)?;
     }
-    Ok((World::start_on(Arc::clone(&ours), ours, true)?, theirs))
+    Ok((World::start_on(Arc::clone(&ours), ours)?, theirs))
 }
 
 #[test]

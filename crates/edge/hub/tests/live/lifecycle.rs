@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::world::{INSTANCES, LIMIT, World, apply, condition, make_node, object};
+use crate::world::{INSTANCES, LIMIT, World, add_fake_node, apply, condition, object};
 use anyhow::{Context, Result, anyhow, bail};
 use fitout_testkit::{sample, until};
 use serde_json::{Value, json};
@@ -248,7 +248,7 @@ fn a_cluster_is_followed() -> Result<()> {
         if ready["reason"] == "Waiting" { Ok(()) } else { Err(anyhow!("{ready}")) }
     })?;
     assert!(world.config_map("kept")?.is_none());
-    make_node(&world.target)?;
+    add_fake_node(&world.target)?;
     world.ready(1)?;
 
     // Another version is noticed when the server comes back.

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod chart;
 mod chart_repositories;
 mod charts;
 mod clean_install;

@@ -1,68 +1,49 @@
-//! A repository as most are: files behind a web server.
+//! A chart repository: the files of a folder behind a web server.
 
-#![allow(unreachable_pub, missing_docs, dead_code, reason = "shared by several test programs")]
+#![allow(unreachable_pub, missing_docs, reason = "shared by several modules")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use fitout_testkit::http_server::{Reply, Server, ok, reply};
 
-/// What one who is known sends: `charts:secret`.
-const KNOWN: &str = "authorization: basic y2hhcnrzonnly3jlda==";
+/// The credentials of the user `charts` with the password `secret`.
+const CREDENTIALS: &str = "Basic Y2hhcnRzOnNlY3JldA==";
 
 pub struct Repository {
     pub address: String,
+    /// Set to close every connection without a response.
     pub down: Arc<AtomicBool>,
 }
 
 impl Repository {
-    /// For everybody.
+    /// Without credentials.
     pub fn start(folder: PathBuf) -> Result<Self> {
         Self::serve(folder, None)
     }
 
-    /// For one who is known as `charts`, with the password `secret`.
+    /// For the user `charts` with the password `secret`.
     pub fn start_guarded(folder: PathBuf) -> Result<Self> {
-        Self::serve(folder, Some(KNOWN))
+        Self::serve(folder, Some(CREDENTIALS))
     }
 
-    fn serve(folder: PathBuf, wanted: Option<&'static str>) -> Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = format!("http://{}", listener.local_addr()?);
+    fn serve(folder: PathBuf, credentials: Option<&'static str>) -> Result<Self> {
+        let folder = folder.canonicalize()?;
         let down = Arc::<AtomicBool>::default();
-        let closed = Arc::clone(&down);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                if !closed.load(Ordering::Relaxed) {
-                    let _ = answer(stream, &folder, wanted);
-                }
+        let is_down = Arc::clone(&down);
+        let server = Server::start(move |request| {
+            if is_down.load(Ordering::Relaxed) {
+                return Reply(vec![], false);
             }
+            if credentials.is_some() && request.header("authorization") != credentials {
+                return reply(401, &[], "");
+            }
+            let file = folder.join(request.path.trim_start_matches('/'));
+            fs::read(file).map_or_else(|_| reply(404, &[], ""), ok)
         });
-        Ok(Self { address, down })
+        Ok(Self { address: server.url, down })
     }
-}
-
-fn answer(mut stream: TcpStream, folder: &Path, wanted: Option<&str>) -> Result<()> {
-    let mut lines = BufReader::new(stream.try_clone()?).lines();
-    let first = lines.next().context("a request")??;
-    let path = first.split(' ').nth(1).context("a path")?.trim_start_matches('/').to_owned();
-    let mut known = wanted.is_none();
-    for line in lines {
-        let line = line?.to_lowercase();
-        known |= wanted == Some(line.as_str());
-        if line.is_empty() {
-            break;
-        }
-    }
-    let (status, body) = match fs::read(folder.join(path)) {
-        _ if !known => ("401 Unauthorized", vec![]),
-        Ok(body) => ("200 OK", body),
-        Err(_) => ("404 Not LiveObject", vec![]),
-    };
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
-    Ok(stream.write_all(&body)?)
 }

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::server::{Server, ok, reply};
 use anyhow::{Context, Result};
 use fitout_model::Digest;
 use fitout_repositories::{Access, Cause, Error, Fetched, Sources, Wanted};
 use fitout_testkit::Registry;
+use fitout_testkit::http_server::{Server, ok, reply};
 use serde_json::json;
 use tokio::runtime::Runtime;
 

@@ -4,5 +4,4 @@
 
 mod helm;
 mod registries;
-mod server;
 mod sources;

@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use crate::server::{Authority, Reply, Request, Server, ok, redirect, reply};
 use fitout_model::Digest;
 use fitout_repositories::{Access, Cause, Error, Fetched, Limits, Sources, Wanted};
+use fitout_testkit::http_server::{Reply, Request, Server, TestAuthority, ok, redirect, reply};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -118,7 +118,7 @@ fn where_a_redirect_leads_nobody_gets_to_see_credentials_by_asking_for_them() {
 
 #[test]
 fn a_registry_with_tls_cannot_have_the_password_sent_in_the_clear() {
-    let authority = Authority::new();
+    let authority = TestAuthority::new();
     let thief = Server::start(|_| ok(r#"{"token":"a-token"}"#));
     let realm = thief.url.clone();
     let registry = Server::serve(Some(authority.tls(false)), move |_| {
@@ -132,7 +132,7 @@ fn a_registry_with_tls_cannot_have_the_password_sent_in_the_clear() {
 
 #[test]
 fn an_index_may_point_at_a_registry_which_does_not_see_the_credentials() {
-    let authority = Authority::new();
+    let authority = TestAuthority::new();
     let registry = Server::serve(Some(authority.tls(false)), honest);
     let url = format!("oci://{}/charts/podinfo:6.0.0", registry.host());
     let digest = Digest::of(ARCHIVE);

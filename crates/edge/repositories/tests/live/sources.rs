@@ -4,9 +4,9 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::server::{Authority, Reply, Server, ok, redirect, reply};
 use fitout_model::Digest;
 use fitout_repositories::{Access, Cause, Error, Fetched, Identity, Limits, Sources, Wanted};
+use fitout_testkit::http_server::{Reply, Server, TestAuthority, ok, redirect, reply};
 use rcgen::ExtendedKeyUsagePurpose;
 use tokio::runtime::Runtime;
 
@@ -295,7 +295,7 @@ fn an_index_as_json_is_read_as_a_whole() {
 
 #[test]
 fn tls_is_always_verified_and_our_certificate_is_shown_to_the_repository_alone() {
-    let authority = Authority::new();
+    let authority = TestAuthority::new();
     let (certificate, key) = authority.sign(ExtendedKeyUsagePurpose::ClientAuth);
     let other = Server::serve(Some(authority.tls(true)), |_| ok(ARCHIVE));
     let (elsewhere, plain) = (other.url.clone(), Server::start(|_| ok(ARCHIVE)));
@@ -308,7 +308,7 @@ fn tls_is_always_verified_and_our_certificate_is_shown_to_the_repository_alone()
     });
     let known = Access { authority: Some(authority.pem()), ..Access::default() };
     let trusted = Access { identity: Some(Identity { certificate, key: key.clone() }), ..known.clone() };
-    let stranger = Authority::new();
+    let stranger = TestAuthority::new();
     let (other_certificate, _) = stranger.sign(ExtendedKeyUsagePurpose::ClientAuth);
     let broken = Access { identity: Some(Identity { certificate: other_certificate, key }), ..known.clone() };
 

@@ -1,6 +1,4 @@
-//! A chart with all that matters in a release: values, a lookup, chance, a hook, a definition and a resource of it.
-
-#![allow(dead_code, unreachable_pub, missing_docs, reason = "shared by several test programs")]
+//! A chart with everything that matters in a release: values, a lookup, a random value, a hook, a CRD and a resource of it.
 
 use std::fs;
 use std::path::Path;
@@ -74,7 +72,8 @@ metadata:
 data: { revision: {{ .Release.Revision | quote }} }
 "#;
 
-pub fn write(catalog: &Path) -> Result<()> {
+/// Adds version 3.0.0 of the extension `thing` to a catalog: a chart with values, a lookup, a random value, a hook and a CRD.
+pub fn write_example_chart(catalog: &Path) -> Result<()> {
     let folder = catalog.join("thing/3.0.0");
     for inner in ["chart/templates", "chart/crds"] {
         fs::create_dir_all(folder.join(inner))?;

@@ -1,5 +1,6 @@
-//! A server that answers as it is told, also in ways in which no honest one does.
-#![allow(dead_code, reason = "each test program uses its own part")]
+//! An HTTP server whose answers a test decides, also answers that no honest server gives.
+
+#![allow(clippy::unwrap_used, reason = "a fixture: a test ends where it cannot be set up")]
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
@@ -13,66 +14,68 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-/// What somebody asked.
+/// A request that the server received.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
-    /// With the query.
-    pub(crate) path: String,
-    /// The lines after the first.
-    pub(crate) head: String,
-    /// When.
-    pub(crate) at: Instant,
+pub struct Request {
+    /// The path with the query.
+    pub path: String,
+    /// The header lines.
+    pub head: String,
+    /// When it arrived.
+    pub at: Instant,
 }
 
 impl Request {
     /// A header, by its name in lower case.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 }
 
-/// What is answered: bytes, and whether nothing comes after them for ever.
-pub(crate) struct Reply(pub(crate) Vec<u8>, pub(crate) bool);
+/// The bytes of a response, and whether the connection stays open after them without another byte.
+#[derive(Clone, Debug)]
+pub struct Reply(pub Vec<u8>, pub bool);
 
-/// An answer with a status, more headers and a body.
-pub(crate) fn reply(status: u16, headers: &[&str], body: impl AsRef<[u8]>) -> Reply {
+/// A response with a status, more headers and a body.
+pub fn reply(status: u16, headers: &[&str], body: impl AsRef<[u8]>) -> Reply {
     let (body, first) = (body.as_ref(), format!("HTTP/1.1 {status} Said"));
     let length = format!("Content-Length: {}\r\n\r\n", body.len());
     let head = [&[first.as_str(), "Connection: close"], headers, &[length.as_str()]].concat().join("\r\n");
     Reply([head.as_bytes(), body].concat(), false)
 }
 
-/// An answer that all is well.
-pub(crate) fn ok(body: impl AsRef<[u8]>) -> Reply {
+/// A response with status 200.
+pub fn ok(body: impl AsRef<[u8]>) -> Reply {
     reply(200, &[], body)
 }
 
-/// An answer that sends elsewhere.
-pub(crate) fn redirect(to: &str) -> Reply {
+/// A redirect.
+pub fn redirect(to: &str) -> Reply {
     reply(302, &[&format!("Location: {to}")], "")
 }
 
-/// A server on a loopback address. It lives as long as the test program.
-pub(crate) struct Server {
-    /// Where it is, with the scheme.
-    pub(crate) url: String,
+/// A server on a loopback address. It runs until the test program ends.
+#[derive(Debug)]
+pub struct Server {
+    /// Its address with the scheme.
+    pub url: String,
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Server {
-    pub(crate) fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+    /// Starts a server without TLS on a free port.
+    pub fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::serve(None, answer)
     }
 
-    pub(crate) fn serve(
-        tls: Option<Arc<ServerConfig>>,
-        answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
-    ) -> Self {
+    /// Starts a server on a free port.
+    pub fn serve(tls: Option<Arc<ServerConfig>>, answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), tls, answer)
     }
 
-    pub(crate) fn serve_on(
+    /// Starts a server on this listener.
+    pub fn serve_on(
         listener: TcpListener,
         tls: Option<Arc<ServerConfig>>,
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
@@ -85,7 +88,7 @@ impl Server {
             for stream in listener.incoming() {
                 let (stream, tls, answer, record) =
                     (stream.unwrap(), tls.clone(), Arc::clone(&answer), Arc::clone(&record));
-                // Whoever asks may be gone before the answer is, which is nothing to complain of.
+                // A client may close the connection before the response is sent, which is no error here.
                 thread::spawn(move || match tls {
                     Some(tls) => {
                         let mut stream = StreamOwned::new(ServerConnection::new(tls).unwrap(), stream);
@@ -103,13 +106,13 @@ impl Server {
         Self { url, asked }
     }
 
-    /// All that was asked so far.
-    pub(crate) fn asked(&self) -> Vec<Request> {
+    /// All requests so far.
+    pub fn asked(&self) -> Vec<Request> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The address without the scheme.
-    pub(crate) fn host(&self) -> &str {
+    /// Its address without the scheme.
+    pub fn host(&self) -> &str {
         self.url.split("//").nth(1).unwrap()
     }
 }
@@ -139,30 +142,39 @@ fn talk(
     Ok(())
 }
 
-/// An authority of our own.
-pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
+/// A certificate authority for TLS servers and clients on loopback addresses.
+#[derive(Debug)]
+pub struct TestAuthority(CertifiedIssuer<'static, KeyPair>);
 
-impl Authority {
-    pub(crate) fn new() -> Self {
+impl Default for TestAuthority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TestAuthority {
+    /// Creates an authority with a new key.
+    pub fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    pub(crate) fn pem(&self) -> String {
+    /// The certificate of the authority.
+    pub fn pem(&self) -> String {
         self.0.pem()
     }
 
     /// A certificate and its key, for a server on a loopback address or for a client.
-    pub(crate) fn sign(&self, usage: ExtendedKeyUsagePurpose) -> (String, String) {
+    pub fn sign(&self, usage: ExtendedKeyUsagePurpose) -> (String, String) {
         let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
         params.extended_key_usages = vec![usage];
         let key = KeyPair::generate().unwrap();
         (params.signed_by(&key, &self.0).unwrap().pem(), key.serialize_pem())
     }
 
-    /// TLS for a server, which wants to see a client's certificate, or takes it if there is one.
-    pub(crate) fn tls(&self, required: bool) -> Arc<ServerConfig> {
+    /// TLS for a server that requires a client certificate, or accepts a client without one.
+    pub fn tls(&self, required: bool) -> Arc<ServerConfig> {
         let (certificate, key) = self.sign(ExtendedKeyUsagePurpose::ServerAuth);
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut roots = RootCertStore::empty();
