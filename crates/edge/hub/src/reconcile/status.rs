@@ -231,8 +231,8 @@ fn describe(status: &mut ExtensionInstanceStatus, round: &Round, summarize: &Sum
     let generation = round.instance.metadata.generation;
     let now = api_writes::now();
     let why = status.why.clone();
-    let mut say = |type_, status, reason, message: &str| {
-        let finding = ConditionUpdate { type_, status, reason, message: message.to_owned(), generation };
+    let mut say = |type_, holds, reason, message: &str| {
+        let finding = ConditionUpdate { type_, status: holds, reason, message: message.to_owned(), generation };
         conditions::set(&mut status.conditions, finding, &now);
     };
     let version = round.prepared.as_ref().map(|prepared| prepared.version.clone()).unwrap_or_default();
