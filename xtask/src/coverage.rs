@@ -150,9 +150,13 @@ fn listed(text: &str) -> Result<BTreeMap<&str, Vec<RangeInclusive<u32>>>> {
             continue;
         };
         let (from, to) = place.split_once('-').unwrap_or((place, place));
-        let (Ok(from), Ok(to)) = (from.parse(), to.parse()) else { bail!("{REASONS}: {line}: expected a line or a range of lines") };
+        let (Ok(from), Ok(to)) = (from.parse(), to.parse()) else {
+            bail!("{REASONS}: {line}: expected a line or a range of lines")
+        };
         ensure!(!reason.trim().is_empty(), "{REASONS}: {line}: the reason is missing");
-        all.entry(file.with_context(|| format!("{REASONS}: {line}: no file is named before"))?).or_default().push(from..=to);
+        all.entry(file.with_context(|| format!("{REASONS}: {line}: no file is named before"))?)
+            .or_default()
+            .push(from..=to);
     }
     Ok(all)
 }

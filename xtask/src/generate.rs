@@ -27,7 +27,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Fails with the names of stale files.
 pub(crate) fn check() -> Result<()> {
-    let stale = stale(paths::checkout(), &wanted()?)?;
+    let stale = stale(paths::checkout(), &desired()?)?;
     if stale.is_empty() {
         return Ok(());
     }
@@ -36,10 +36,10 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn write() -> Result<()> {
-    let wanted = wanted()?;
-    for path in stale(paths::checkout(), &wanted)? {
+    let desired = desired()?;
+    for path in stale(paths::checkout(), &desired)? {
         let file = paths::checkout().join(&path);
-        if let Some(text) = wanted.get(&path) {
+        if let Some(text) = desired.get(&path) {
             file.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::write(&file, text).with_context(|| format!("write {}", path.display()))?;
             println!("wrote {}", path.display());
@@ -52,19 +52,19 @@ fn write() -> Result<()> {
 }
 
 /// Every generated file, by its path in the checkout.
-fn wanted() -> Result<BTreeMap<PathBuf, String>> {
-    let mut wanted = BTreeMap::from([("deploy/chart/templates/rbac.yaml".into(), chart_rbac()?)]);
+fn desired() -> Result<BTreeMap<PathBuf, String>> {
+    let mut desired = BTreeMap::from([("deploy/chart/templates/rbac.yaml".into(), chart_rbac()?)]);
     for mut crd in fitout_api::crds() {
         let name = format!("{}.yaml", crd.spec.names.plural);
         let text = |crd: &_| serde_yaml_ng::to_string(crd).with_context(|| format!("write {name} as YAML"));
-        wanted.insert(Path::new("deploy/crds").join(&name), format!("{HEADER}{}", text(&crd)?));
+        desired.insert(Path::new("deploy/crds").join(&name), format!("{HEADER}{}", text(&crd)?));
         // Deleting a CRD deletes all its objects.
         let keep = ("helm.sh/resource-policy".to_owned(), "keep".to_owned());
         crd.metadata.annotations.get_or_insert_default().extend([keep]);
         let template = text(&crd)?.replace("{{", r#"{{ "{{" }}"#);
-        wanted.insert(Path::new("deploy/chart/templates/crds").join(&name), format!("{HEADER}{template}"));
+        desired.insert(Path::new("deploy/chart/templates/crds").join(&name), format!("{HEADER}{template}"));
     }
-    Ok(wanted)
+    Ok(desired)
 }
 
 /// The RBAC rules of the chart: `deploy/hub/rbac.yaml` without the namespace, which Helm creates.
@@ -77,9 +77,9 @@ fn chart_rbac() -> Result<String> {
 }
 
 /// The stale paths: files that differ, are missing, or are no longer generated.
-fn stale(checkout: &Path, wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
+fn stale(checkout: &Path, desired: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     let mut stale = Vec::new();
-    for (path, text) in wanted {
+    for (path, text) in desired {
         if fs::read_to_string(checkout.join(path)).ok().as_ref() != Some(text) {
             stale.push(path.clone());
         }
@@ -89,7 +89,7 @@ fn stale(checkout: &Path, wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<Path
         let Ok(entries) = fs::read_dir(checkout.join(directory)) else { continue };
         for entry in entries {
             let path = Path::new(directory).join(entry?.file_name());
-            if !wanted.contains_key(&path) {
+            if !desired.contains_key(&path) {
                 stale.push(path);
             }
         }
@@ -126,18 +126,18 @@ mod tests {
     #[test]
     fn differing_missing_and_superfluous_files_are_stale() {
         let checkout = Scratch::new("stale");
-        let wanted = ["same", "other", "missing"].map(|name| (path(name), name.to_owned()));
+        let desired = ["same", "other", "missing"].map(|name| (path(name), name.to_owned()));
         for (name, text) in [("same", "same"), ("other", "edited"), ("gone", "gone")] {
             fs::write(checkout.0.join(path(name)), text).unwrap();
         }
-        let found = stale(&checkout.0, &wanted.into()).unwrap();
+        let found = stale(&checkout.0, &desired.into()).unwrap();
         assert_eq!(found, [path("gone"), path("missing"), path("other")]);
     }
 
     #[test]
     fn generation_is_deterministic() {
-        assert_eq!(wanted().unwrap(), wanted().unwrap());
-        assert!(wanted().unwrap().values().all(|text| text.starts_with("# Generated from ")));
+        assert_eq!(desired().unwrap(), desired().unwrap());
+        assert!(desired().unwrap().values().all(|text| text.starts_with("# Generated from ")));
     }
 
     #[test]

@@ -50,7 +50,7 @@ enum Chore {
     },
     /// Compare our output with that of Helm, on real charts
     Conformance(conformance::Options),
-    /// Check that every line of Go code that a fuzzer never reaches has a reason on record
+    /// Check that every line of Go code that a fuzzer never reaches has a recorded reason
     Coverage(coverage::Options),
     /// Fuzz the parsers of untrusted input
     Fuzz(fuzz::Options),

@@ -72,7 +72,12 @@ fn mistakes(list: &str) -> Result<Vec<Mistake<'_>>> {
 impl Mistake<'_> {
     fn plant(&self, code: &str) -> Result<String> {
         let count = code.matches(self.right).count();
-        ensure!(count == 1, "{}: {:?} occurs {count} times instead of once: correct xtask/mutations.txt", self.file, self.right);
+        ensure!(
+            count == 1,
+            "{}: {:?} occurs {count} times instead of once: correct xtask/mutations.txt",
+            self.file,
+            self.right
+        );
         Ok(code.replace(self.right, self.wrong))
     }
 }
@@ -167,7 +172,9 @@ mod tests {
 
     #[test]
     fn missing_text_is_reported() {
-        let [mistake] = &mistakes("# c\n\na.rs\n- x < y\n+ x <= y\n").unwrap()[..] else { panic!("expected one mistake") };
+        let [mistake] = &mistakes("# c\n\na.rs\n- x < y\n+ x <= y\n").unwrap()[..] else {
+            panic!("expected one mistake")
+        };
         assert_eq!(mistake.plant("if x < y {").unwrap(), "if x <= y {");
         let error = mistake.plant("if y > x {").unwrap_err().to_string();
         assert!(error.contains("a.rs") && error.contains("0 times"), "{error}");

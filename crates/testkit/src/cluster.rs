@@ -18,7 +18,7 @@ use crate::pki::Pki;
 use crate::wait::until;
 use crate::{Client, Etcd, KubeVersion, LoadBalancer, Node, Process, Sandbox, Tool};
 
-/// What to start. The default is the newest Kubernetes without a node, with an etcd of its own.
+/// The cluster to start. The default is the newest Kubernetes without a node, with an etcd of its own.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The Kubernetes version.

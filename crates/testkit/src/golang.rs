@@ -61,12 +61,13 @@ pub(crate) fn copy(copied: &Copied, dir: &Path) -> Result<()> {
 
 /// The directory of a module, downloaded where it is missing. An error where its content does not have this hash.
 pub(crate) fn download(module: &str, version: &str, hash: &str) -> Result<PathBuf> {
-    let wanted = format!("{module}@{version}");
-    let answer = Command::new("go").args(["mod", "download", "-json", &wanted]).env("GOWORK", "off").output()?;
+    let module_version = format!("{module}@{version}");
+    let answer =
+        Command::new("go").args(["mod", "download", "-json", &module_version]).env("GOWORK", "off").output()?;
     let answer: serde_json::Value = serde_json::from_slice(&answer.stdout)
-        .with_context(|| format!("download {wanted}: {}", String::from_utf8_lossy(&answer.stderr)))?;
+        .with_context(|| format!("download {module_version}: {}", String::from_utf8_lossy(&answer.stderr)))?;
     if answer["Sum"] != hash {
-        bail!("download {wanted}: its hash is {}, expected {hash}: {}", answer["Sum"], answer["Error"]);
+        bail!("download {module_version}: its hash is {}, expected {hash}: {}", answer["Sum"], answer["Error"]);
     }
     Ok(PathBuf::from(answer["Dir"].as_str().context("a module has a directory")?))
 }

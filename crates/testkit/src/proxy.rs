@@ -26,7 +26,7 @@ use tokio::sync::watch;
 
 use crate::Cluster;
 
-/// What the proxy does with a request.
+/// The fault that the proxy injects into a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Forwards the request and its response.

@@ -14,9 +14,9 @@ const ALONE: [(&str, &str); 13] = [
     ("chart limits", "limits the time that hostile charts take"),
     ("functions format_limits", "limits the time that hostile input takes"),
     ("repositories memory", "measures time and memory"),
-    ("cli chaos", "three replicas and sixty instances keep both processors busy"),
+    ("cli chaos", "three replicas and sixty instances load all processors"),
     ("cli connectivity", "a lost cluster is named within 10 s, and work ends 5 s after its return"),
-    ("cli chart_deployment", "measures how long nobody leads during an upgrade"),
+    ("cli chart_deployment", "during an upgrade another hub leads within 5 s"),
     ("cli idle", "measures the CPU and the memory of an idle hub"),
     ("cli metrics", "another replica leads within 5 s"),
     ("hub clean_install", "a busy machine makes Kubernetes write warnings"),
@@ -51,11 +51,11 @@ pub(super) struct Job {
     directory: PathBuf,
     /// The names of the tests; all tests of the program where it is empty.
     tests: Vec<String>,
-    /// How many of its tests run at a time.
+    /// The number of its tests that run at a time.
     pub(super) threads: usize,
 }
 
-/// How many tests of one job run at a time: as many as the harness runs by itself.
+/// The number of processors, which is how many tests the harness runs at a time by itself.
 pub(super) fn cores() -> usize {
     thread::available_parallelism().map_or(1, Into::into)
 }

@@ -27,7 +27,7 @@ const MEMORY: u64 = 2 << 20;
 /// Runs jobs, and remembers how long each took, so that the next run starts the longest first.
 pub(super) struct Scheduler {
     environment: Vec<(&'static str, OsString)>,
-    /// How many tests run at a time.
+    /// The number of tests that run at a time.
     slots: usize,
     logs: PathBuf,
     seconds: BTreeMap<String, f32>,
@@ -155,7 +155,7 @@ fn longest_last(jobs: &mut [Job], seconds: &BTreeMap<String, f32>) {
     jobs.sort_by(|a, b| took(a).total_cmp(&took(b)).then_with(|| b.name.cmp(&a.name)));
 }
 
-/// How many tests this machine runs at a time.
+/// The number of tests that this machine runs at a time.
 fn slots_for(cores: usize, meminfo: &str) -> usize {
     let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.split_whitespace().next());
     let available = available.and_then(|text| text.parse::<u64>().ok());

@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::command::{Ended, fitout};
-use crate::faults::{Faults, name_of};
 use anyhow::{Context, Result, ensure};
 use fitout_testkit::{Fault, Process, until};
+
+use crate::command::{Ended, fitout};
+use crate::faults::{Faults, name_of};
 
 /// Machines may be busy: this only says when something is lost.
 const LATEST: Duration = Duration::from_mins(2);

@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::faults::{Faults, LIMIT};
 use anyhow::{Result, anyhow, ensure};
 use fitout_testkit::{Fault, INSTANCES, Proxy, until};
 use serde_json::json;
+
+use crate::faults::{Faults, LIMIT};
 
 #[test]
 fn a_write_that_was_done_though_the_answer_says_otherwise_leaves_nothing_behind() -> Result<()> {

@@ -11,8 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::command::fitout;
-use crate::faults::Faults;
 use anyhow::{Context, Result, anyhow, ensure};
 use fitout_model::Digest;
 use fitout_testkit::http_server::{Reply, Request, Server, ok, redirect, reply};
@@ -21,6 +19,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+
+use crate::command::fitout;
+use crate::faults::Faults;
 
 /// Long enough for a busy machine, and for what waits twice until it is asked for again.
 const LIMIT: Duration = Duration::from_secs(90);

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::faults::{Faults, plain, write_plain};
 use anyhow::{Context, Result, bail, ensure};
 use fitout_testkit::{Client, Fault, INSTANCES, Process, clock_mover, condition, full, until};
 use serde_json::Value;
+
+use crate::faults::{Faults, plain, write_plain};
 
 const CLUSTERS: usize = 3;
 const INSTANCES_IN_ALL: usize = 60;

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::scrape::value;
 use anyhow::{Context, Result, anyhow, ensure};
 use fitout_testkit::{Cluster, Image, Spec, install_dns, paths, pods_cannot_run, skip, until};
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
+
+use crate::scrape::value;
 
 const LIMIT: Duration = Duration::from_secs(90);
 /// As the chart asks for it.

@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::command::{Ended, fitout};
 use anyhow::{Context, Result, anyhow, ensure};
 use base64::Engine;
 use fitout_testkit::{Cluster, Spec, until};
 use serde_json::{Value, json};
+
+use crate::command::{Ended, fitout};
 
 /// For all tests here: each has an organization of its own.
 static HUB: LazyLock<Cluster> = LazyLock::new(|| hub().unwrap());

@@ -4,10 +4,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::faults::{Faults, LIMIT, is_effect};
 use anyhow::{Result, anyhow, ensure};
 use fitout_testkit::{Fault, INSTANCES, condition, full, sample, until};
 use serde_json::{Value, json};
+
+use crate::faults::{Faults, LIMIT, is_effect};
 
 /// A hub that outlasts the loss of its own API server.
 const PATIENT: [&str; 2] = ["--lease=15s", "--content-gc-grace=1s"];

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::faults::{Faults, LIMIT};
 use anyhow::{Result, ensure};
 use fitout_testkit::{INSTANCES, sample, until};
 use serde_json::{Value, json};
+
+use crate::faults::{Faults, LIMIT};
 
 #[test]
 fn a_hub_that_is_killed_after_every_write_comes_to_the_same_end() -> Result<()> {

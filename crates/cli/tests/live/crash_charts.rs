@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::faults::{Faults, LIMIT};
 use anyhow::{Result, ensure};
 use fitout_helm_release::from_secret;
 use fitout_testkit::{Client, Fault, INSTANCES, sample, until};
 use serde_json::{Value, json};
+
+use crate::faults::{Faults, LIMIT};
 
 const BEFORE: &str = "pre-install,pre-upgrade,pre-rollback,pre-delete";
 const AFTER: &str = "post-install,post-upgrade,post-rollback,post-delete";

@@ -5,11 +5,12 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::command::fitout;
-use crate::faults::Faults;
 use anyhow::{Result, ensure};
 use fitout_testkit::{apply, object, until};
 use serde_json::json;
+
+use crate::command::fitout;
+use crate::faults::Faults;
 
 /// Machines may be busy: this only says when something is lost.
 const LATEST: Duration = Duration::from_mins(2);

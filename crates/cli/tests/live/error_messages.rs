@@ -8,12 +8,13 @@ use std::ops::Deref;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::command::{Ended, fitout};
-use crate::faults::LIMIT;
 use anyhow::{Result, anyhow};
 use fitout_testkit::{Cluster, INSTANCES, Installation, Process, Spec, add_fake_node, apply, condition, object, until};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+
+use crate::command::{Ended, fitout};
+use crate::faults::LIMIT;
 
 /// For all tests here: each has extensions, namespaces and instances of its own.
 static WORLD: LazyLock<World> = LazyLock::new(|| start().unwrap());

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::faults::{Faults, plain};
 use anyhow::{Result, ensure};
-use fitout_testkit::{Calls, Cluster, INSTANCES, Process, apply, full, object, until};
+use fitout_testkit::{Calls, Cluster, INSTANCES, Process, apply, condition, full, object, until};
 use serde_json::{Value, json};
+
+use crate::faults::{Faults, plain};
 
 const LIMIT: Duration = Duration::from_mins(2);
 /// Both measure: neither disturbs the other.
@@ -43,7 +44,7 @@ fn until_all_ready(faults: &Faults, count: usize) -> Result<()> {
 
 fn ready(faults: &Faults) -> Result<usize> {
     let listed = faults.hub.client().get(INSTANCES)?;
-    let is_ready = |instance: &&Value| faults::world::condition(instance, "Ready")["status"] == "True";
+    let is_ready = |instance: &&Value| condition(instance, "Ready")["status"] == "True";
     Ok(listed["items"].as_array().unwrap().iter().filter(is_ready).count())
 }
 

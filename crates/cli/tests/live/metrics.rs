@@ -7,11 +7,12 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use crate::faults::{Faults, LIMIT};
-use crate::scrape::{get, names, value};
 use anyhow::{Context, Result, ensure};
 use fitout_testkit::{Process, apply, object, paths, until};
 use serde_json::{Value, json};
+
+use crate::faults::{Faults, LIMIT};
+use crate::scrape::{get, names, value};
 
 /// Something that must not be told to anybody.
 const SECRET: &str = "4711471";

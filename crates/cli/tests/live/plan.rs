@@ -7,8 +7,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::command::fitout;
-use crate::faults::Faults;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
 use fitout_plan::{Act, Plan, Write};
@@ -16,6 +14,9 @@ use fitout_testkit::{
     AuditLog, INSTANCES, Process, apply, condition, full, object, raw_tls_request, serve_compute, until,
 };
 use serde_json::{Value, json};
+
+use crate::command::fitout;
+use crate::faults::Faults;
 
 /// Machines may be busy: this only says when something is lost.
 const LATEST: Duration = Duration::from_mins(2);

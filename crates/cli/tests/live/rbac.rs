@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::faults::{Faults, LIMIT, name_of};
 use anyhow::{Result, ensure};
 use fitout_testkit::{Call, apply, condition, object, paths, serve_compute, until};
 use serde_json::{Value, json};
+
+use crate::faults::{Faults, LIMIT, name_of};
 
 const HUB: &str = "system:serviceaccount:fitout-system:fitout-hub";
 

@@ -6,10 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::command::{Ended, fitout};
 use anyhow::{Context, Result, ensure};
 use fitout_testkit::{Cluster, Image, Spec, StandIn, pods_cannot_run, skip, start_hub, until};
 use serde_json::{Value, json};
+
+use crate::command::{Ended, fitout};
 
 const IMAGE: &str = "localhost/tried:1";
 

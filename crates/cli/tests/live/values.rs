@@ -4,11 +4,12 @@
 
 use std::time::Duration;
 
-use crate::command::{Ended, fitout};
-use crate::faults::Faults;
 use anyhow::{Result, bail, ensure};
 use fitout_testkit::{apply, object, serve_compute, until, write_example_chart};
 use serde_json::{Value, json};
+
+use crate::command::{Ended, fitout};
+use crate::faults::Faults;
 
 /// Machines may be busy: this only says when something is lost.
 const LATEST: Duration = Duration::from_mins(2);

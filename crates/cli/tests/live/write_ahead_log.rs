@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::faults::{Faults, LIMIT, is_effect};
 use anyhow::{Result, anyhow, ensure};
 use base64::Engine;
 use fitout_testkit::{Fault, INSTANCES, apply, object, sample, until};
 use serde_json::{Value, json};
+
+use crate::faults::{Faults, LIMIT, is_effect};
 
 const CROWD: usize = 40;
 

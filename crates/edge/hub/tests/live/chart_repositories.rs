@@ -6,11 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use crate::repository::Repository;
-use crate::world::{LIMIT, World, apply, condition, object};
 use anyhow::{Context, Result, anyhow};
 use fitout_testkit::{until, write_example_chart};
 use serde_json::json;
+
+use crate::repository::Repository;
+use crate::world::{LIMIT, World, apply, condition, object};
 
 #[test]
 fn what_was_installed_once_needs_no_repository_any_more() -> Result<()> {

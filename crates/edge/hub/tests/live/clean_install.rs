@@ -5,10 +5,11 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::world::World;
 use anyhow::Result;
 use fitout_testkit::{Image, pods_cannot_run, skip};
 use serde_json::{Value, json};
+
+use crate::world::World;
 
 /// Ten definitions of custom resources and a resource of each, roles, configuration, and something that runs.
 fn manifests() -> String {

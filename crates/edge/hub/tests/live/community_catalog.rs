@@ -10,15 +10,16 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, anyhow, ensure};
+use fitout_model::{AccessRule, Definition, Package, WebhookKind};
+use fitout_testkit::{full, pods_cannot_run, skip, until};
+use serde_json::{Value, json};
+
 use crate::every::objects::read;
 use crate::every::plain_pods::make_pods_plain;
 use crate::every::webhooks::{disarm, left_alone};
 use crate::repository::Repository;
 use crate::world::{INSTANCES, World, apply, condition, object};
-use anyhow::{Context, Result, anyhow, ensure};
-use fitout_model::{AccessRule, Definition, Package, WebhookKind};
-use fitout_testkit::{full, pods_cannot_run, skip, until};
-use serde_json::{Value, json};
 
 /// The testbed has these charts in the versions that are offered, so what is declared can be held against what they bring. Its
 /// podinfo is an older one, and hands out as little.

@@ -5,10 +5,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::world::{LIMIT, World};
 use anyhow::{Result, anyhow};
 use fitout_testkit::until;
 use serde_json::{Value, json};
+
+use crate::world::{LIMIT, World};
 
 const MANIFESTS: &str = "apiVersion: apps/v1
 kind: Deployment

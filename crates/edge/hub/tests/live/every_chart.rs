@@ -11,6 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use fitout_testkit::{AuditLog, Cluster, Spec, pods_cannot_run, sample, skip, until};
+use serde_json::{Value, json};
+
 use crate::every::another_value::another_value;
 use crate::every::kinds::stand_in;
 use crate::every::objects::{Places, Written, compare, read, written};
@@ -18,9 +22,6 @@ use crate::every::plain_pods::make_pods_plain;
 use crate::every::theirs::Theirs;
 use crate::every::webhooks::{OUT_OF_THE_WAY, believe, disarm, left_alone};
 use crate::world::{INSTANCES, World, apply, condition, object};
-use anyhow::{Context, Result, anyhow, bail, ensure};
-use fitout_testkit::{AuditLog, Cluster, Spec, pods_cannot_run, sample, skip, until};
-use serde_json::{Value, json};
 
 /// For a change of one chart: images are there, but nodes take their time.
 const CHANGE: Duration = Duration::from_mins(3);

@@ -23,10 +23,11 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::world::{INSTANCES, LIMIT, World, apply, condition, object};
 use anyhow::{Context, Result, anyhow, ensure};
 use fitout_testkit::{cpu, until};
 use serde_json::{Value, json};
+
+use crate::world::{INSTANCES, LIMIT, World, apply, condition, object};
 
 /// One pair of clusters for all tests, which costs more than they do together, and one test at a time: some measure.
 fn world() -> MutexGuard<'static, World> {

@@ -5,10 +5,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::world::{INSTANCES, LIMIT, World, add_fake_node, apply, condition, object};
 use anyhow::{Context, Result, anyhow, bail};
 use fitout_testkit::{sample, until};
 use serde_json::{Value, json};
+
+use crate::world::{INSTANCES, LIMIT, World, add_fake_node, apply, condition, object};
 
 #[test]
 fn a_whole_life() -> Result<()> {
