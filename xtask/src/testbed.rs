@@ -33,10 +33,10 @@ fn show<T>(what: &str, build: impl FnOnce(&ProgressBar) -> Result<T>) -> Result<
     let style = "  {prefix} {msg:18} {bar:28} {pos:>4} of {len} packages compiled, {elapsed}";
     bar.set_style(ProgressStyle::with_template(style).context("the bar's template")?);
     bar.enable_steady_tick(Duration::from_millis(200));
-    let built = build(&bar)?;
+    let result = build(&bar)?;
     bar.finish_and_clear();
     println!("built it in {:.0} s", began.elapsed().as_secs_f32());
-    Ok(built)
+    Ok(result)
 }
 
 fn advance(bar: &ProgressBar, step: Progress) {

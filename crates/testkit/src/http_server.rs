@@ -1,6 +1,6 @@
 //! An HTTP server whose answers a test decides, also answers that no honest server gives.
 
-#![allow(clippy::unwrap_used, reason = "a fixture: a test ends where it cannot be set up")]
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a fixture: a test ends where it cannot be set up")]
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow};
-use fitout_testkit::{until, write_example_chart};
+use fitout_testkit::{apply, condition, object, until, write_example_chart};
 use serde_json::json;
 
 use crate::repository::Repository;
-use crate::world::{LIMIT, World, apply, condition, object};
+use crate::world::{LIMIT, World};
 
 #[test]
 fn what_was_installed_once_needs_no_repository_any_more() -> Result<()> {
@@ -24,7 +24,7 @@ fn what_was_installed_once_needs_no_repository_any_more() -> Result<()> {
     helm.run(&["package", &text(&source)?, "--destination", &text(&folder)?])?;
     helm.run(&["repo", "index", &text(&folder)?])?;
     fs::remove_dir_all(&source)?;
-    let repository = Repository::start_guarded(folder.clone())?;
+    let repository = Repository::start_guarded(folder.clone());
     let definition = format!(
         "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: {{ name: thing-3 }}\n\
          spec: {{ extension: thing, version: 3.0.0, bootstrap: true, helm: {{ chart: thing, version: 3.0.0, repository: \

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use anyhow::{Context, Result, anyhow};
-use fitout_testkit::{Tool, differences, until, without_server_fields, write_example_chart};
+use fitout_testkit::{INSTANCES, Tool, differences, until, without_server_fields, write_example_chart};
 use serde_json::{Value, json};
 
-use crate::world::{INSTANCES, LIMIT, World};
+use crate::world::{LIMIT, World};
 
 /// What both have made, without what a server or chance adds.
 fn made(client: &fitout_testkit::Client, path: &str) -> Result<Value> {

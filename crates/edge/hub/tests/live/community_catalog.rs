@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use fitout_model::{AccessRule, Definition, Package, WebhookKind};
-use fitout_testkit::{full, pods_cannot_run, skip, until};
+use fitout_testkit::{INSTANCES, apply, condition, full, object, pods_cannot_run, skip, until};
 use serde_json::{Value, json};
 
 use crate::every::objects::read;
 use crate::every::plain_pods::make_pods_plain;
 use crate::every::webhooks::{disarm, left_alone};
 use crate::repository::Repository;
-use crate::world::{INSTANCES, World, apply, condition, object};
+use crate::world::World;
 
 /// The testbed has these charts in the versions that are offered, so what is declared can be held against what they bring. Its
 /// podinfo is an older one, and hands out as little.
@@ -92,7 +92,7 @@ fn install(world: &World, packages: &[Arc<Package>]) -> Result<()> {
 fn publish(world: &World, names: &[&str]) -> Result<Vec<Arc<Package>>> {
     let folder = world.hub.sandbox().dir().join("repository");
     fs::create_dir_all(&folder)?;
-    let address = Repository::start(folder.clone())?.address;
+    let address = Repository::start(folder.clone()).address;
     // In the order of versions: the last of each is the newest.
     let mut newest = BTreeMap::new();
     for package in fitout_catalogs::embedded("community").packages {

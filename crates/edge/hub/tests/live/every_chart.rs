@@ -12,16 +12,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use fitout_testkit::{AuditLog, Cluster, Spec, pods_cannot_run, sample, skip, until};
+use fitout_testkit::{
+    AuditLog, Cluster, INSTANCES, Spec, apply, condition, object, pods_cannot_run, sample, skip, until,
+};
 use serde_json::{Value, json};
 
 use crate::every::another_value::another_value;
 use crate::every::kinds::stand_in;
-use crate::every::objects::{Places, Written, compare, read, written};
+use crate::every::objects::{Place, Places, Written, compare, read, written};
 use crate::every::plain_pods::make_pods_plain;
 use crate::every::theirs::Theirs;
 use crate::every::webhooks::{OUT_OF_THE_WAY, believe, disarm, left_alone};
-use crate::world::{INSTANCES, World, apply, condition, object};
+use crate::world::World;
 
 /// For a change of one chart: images are there, but nodes take their time.
 const CHANGE: Duration = Duration::from_mins(3);
@@ -298,7 +300,7 @@ impl Trial<'_> {
     }
 
     /// Every object that the release has, or had before, is the same on both.
-    fn same(&self, seen: &mut BTreeMap<every::objects::Place, Written>, unlike: &[(&str, &str)]) -> Result<()> {
+    fn same(&self, seen: &mut BTreeMap<Place, Written>, unlike: &[(&str, &str)]) -> Result<()> {
         let mut has = BTreeSet::new();
         for written in self.release()? {
             has.insert(written.name.clone());

@@ -5,10 +5,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use fitout_testkit::{Tool, until, write_example_chart};
+use fitout_testkit::{INSTANCES, Tool, apply, condition, object, until, write_example_chart};
 use serde_json::{Value, json};
 
-use crate::world::{INSTANCES, World, apply, condition, object};
+use crate::world::World;
 
 /// Many releases are on their way at once, and a Deployment is ready when a controller says so.
 const LIMIT: Duration = Duration::from_secs(90);

@@ -24,10 +24,10 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use fitout_testkit::{cpu, until};
+use fitout_testkit::{INSTANCES, apply, condition, cpu, object, until};
 use serde_json::{Value, json};
 
-use crate::world::{INSTANCES, LIMIT, World, apply, condition, object};
+use crate::world::{LIMIT, World};
 
 /// One pair of clusters for all tests, which costs more than they do together, and one test at a time: some measure.
 fn world() -> MutexGuard<'static, World> {

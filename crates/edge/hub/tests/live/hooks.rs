@@ -13,11 +13,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use fitout_testkit::{AuditLog, Call, Cluster, Image, Spec, StandIn, full, pods_cannot_run, skip, until};
+use fitout_testkit::{
+    AuditLog, Call, Cluster, INSTANCES, Image, Spec, StandIn, apply, condition, full, object, pods_cannot_run, skip,
+    until,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use serde_json::{Value, json};
 
-use crate::world::{INSTANCES, World, apply, condition, object};
+use crate::world::World;
 
 /// A change runs a dozen pods one after the other, on a machine that may have other things to do.
 const LIMIT: Duration = Duration::from_mins(3);

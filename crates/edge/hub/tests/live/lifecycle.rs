@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
-use fitout_testkit::{sample, until};
+use fitout_testkit::{INSTANCES, add_fake_node, apply, condition, object, sample, until};
 use serde_json::{Value, json};
 
-use crate::world::{INSTANCES, LIMIT, World, add_fake_node, apply, condition, object};
+use crate::world::{LIMIT, World};
 
 #[test]
 fn a_whole_life() -> Result<()> {

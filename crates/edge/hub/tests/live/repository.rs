@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
 use fitout_testkit::http_server::{Reply, Server, ok, reply};
 
 /// The credentials of the user `charts` with the password `secret`.
@@ -21,17 +20,16 @@ pub struct Repository {
 
 impl Repository {
     /// Without credentials.
-    pub fn start(folder: PathBuf) -> Result<Self> {
+    pub fn start(folder: PathBuf) -> Self {
         Self::serve(folder, None)
     }
 
     /// For the user `charts` with the password `secret`.
-    pub fn start_guarded(folder: PathBuf) -> Result<Self> {
+    pub fn start_guarded(folder: PathBuf) -> Self {
         Self::serve(folder, Some(CREDENTIALS))
     }
 
-    fn serve(folder: PathBuf, credentials: Option<&'static str>) -> Result<Self> {
-        let folder = folder.canonicalize()?;
+    fn serve(folder: PathBuf, credentials: Option<&'static str>) -> Self {
         let down = Arc::<AtomicBool>::default();
         let is_down = Arc::clone(&down);
         let server = Server::start(move |request| {
@@ -44,6 +42,6 @@ impl Repository {
             let file = folder.join(request.path.trim_start_matches('/'));
             fs::read(file).map_or_else(|_| reply(404, &[], ""), ok)
         });
-        Ok(Self { address: server.url, down })
+        Self { address: server.url, down }
     }
 }

@@ -3,14 +3,13 @@
 #![allow(clippy::unwrap_used, dead_code, unreachable_pub, missing_docs, reason = "a benchmark uses it too")]
 
 use std::fs;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use fitout_hub::{MetricsHandle, Options};
 use fitout_testkit::{Cluster, Installation, Spec};
-pub use fitout_testkit::{INSTANCES, add_fake_node, apply, condition, object};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::runtime::{Builder, Runtime};
@@ -28,6 +27,12 @@ impl Deref for World {
 
     fn deref(&self) -> &Installation {
         &self.installation
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Installation {
+        &mut self.installation
     }
 }
 

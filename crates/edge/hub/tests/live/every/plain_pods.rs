@@ -3,10 +3,10 @@
 //! The objects that a chart writes stay as they were written; only the pods that controllers make of them are others.
 
 use anyhow::{Context, Result};
-use fitout_testkit::{Cluster, Image, StandIn, until};
+use fitout_testkit::{Cluster, Image, StandIn, apply, until};
 use serde_json::{Value, json};
 
-use crate::world::{LIMIT, apply};
+use crate::world::LIMIT;
 
 const SERVES: &str = "localhost/serves:1";
 const ENDS: &str = "localhost/ends:1";
