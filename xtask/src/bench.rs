@@ -1,34 +1,34 @@
-//! Benchmarks: each prints ours, theirs and the ratio, measured side by side in one run.
+//! Benchmarks: each prints our result, the other's and the ratio, measured in one run.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
-use fitout_testkit::paths;
+use fitout_testkit::{Part, paths};
 
 use crate::testbed;
 
-/// What can be measured.
+/// A benchmark.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Bench {
-    /// 100 instances of 8 objects each, against a bare loop of the same writes
+    /// Install 100 instances of 8 objects each, against a bare loop of the same writes
     Install,
-    /// Templates like those of charts, against Go's own
+    /// Execute templates like those of charts, against Go
     Template,
-    /// Charts, against Helm: in process, as a command, and how the time grows
+    /// Render charts, against Helm: in process and as a command
     Render,
-    /// 100 and 500 releases of a chart, against Flux, Helm and a bare loop of the same writes
+    /// Install 100 and 500 releases of a chart, against Flux, Helm and a bare loop of the same writes
     #[command(disable_help_flag = true)]
     Releases {
-        /// What the benchmark itself takes: `--help` says it
+        /// Options of the benchmark, such as `--help`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
 }
 
 pub(crate) fn run(bench: Bench) -> Result<()> {
-    testbed::build()?;
+    testbed::build(&Part::ALL)?;
     let (package, name, options) = match bench {
         Bench::Install => ("fitout-hub", "install", vec![]),
         Bench::Template => ("fitout-go-template", "template", vec![]),
@@ -43,7 +43,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
     };
     let mut words = vec!["bench", "--quiet", "--locked", "--package", package, "--bench", name, "--"];
     words.extend(options.iter().map(String::as_str));
-    cargo(&words).with_context(|| format!("the benchmark {name} does not meet its bar"))
+    cargo(&words).with_context(|| format!("the benchmark {name} failed"))
 }
 
 fn cargo(words: &[&str]) -> Result<()> {
@@ -54,13 +54,13 @@ fn cargo(words: &[&str]) -> Result<()> {
         .status()
         .context("run cargo")?;
     if !status.success() {
-        bail!("cargo {} has failed", words[0]);
+        bail!("cargo {} failed", words[0]);
     }
     Ok(())
 }
 
-/// Where cargo puts what it builds: this program is in a directory of it.
+/// The target directory: this program is in a directory of it.
 fn target() -> Result<PathBuf> {
     let own = std::env::current_exe()?;
-    Ok(own.ancestors().nth(2).context("this program is in no directory of cargo's")?.to_owned())
+    Ok(own.ancestors().nth(2).context("this program is not in a target directory")?.to_owned())
 }

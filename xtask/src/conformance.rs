@@ -1,21 +1,21 @@
-//! Whether we do what the originals do, on all there is to try it on.
+//! `conformance`: compares what we render with what Helm renders.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use fitout_testkit::paths;
+use fitout_testkit::{Part, paths};
 
 use crate::testbed;
 
-/// What is compared.
+/// The comparison.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// With whom
+    /// The program to compare with
     #[arg(value_enum)]
     with: With,
-    /// Render each file of values once, and not in every way
+    /// Render each values file once instead of with every option
     #[arg(long)]
     once: bool,
     /// Directories with charts [default: the charts of the testbed]
@@ -24,12 +24,12 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum With {
-    /// Charts, rendered by Helm and by us
+    /// Render charts with Helm and with our engine
     Helm,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    testbed::build()?;
+    testbed::build(&Part::ALL)?;
     let With::Helm = options.with;
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--locked", "--package", "fitout-helm-chart", "--example", "conformance", "--"])
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .status()
         .context("run cargo")?;
     if !status.success() {
-        bail!("some charts are rendered in another way than Helm renders them");
+        bail!("some charts differ from what Helm renders");
     }
     Ok(())
 }

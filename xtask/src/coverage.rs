@@ -1,4 +1,4 @@
-//! `coverage`: which lines of the originals a fuzzer never reaches, each of which needs a reason.
+//! `coverage`: lists the lines of Go code that a fuzzer never reaches. Each needs a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use fitout_testkit::paths;
 
 const REASONS: &str = "crates/helm/functions/tests/uncovered.txt";
-/// What is looked at. Go writes what it counted only where the program itself is counted too.
+/// The packages that Go instruments. Go writes counters only where the main package is instrumented too.
 const PACKAGES: &str = "./functions,text/template,github.com/Masterminds/sprig/v3,helm.sh/helm/v4/pkg/engine";
 const SOURCES: [&str; 4] = [
     "text/template/exec.go",
@@ -22,17 +22,17 @@ const SOURCES: [&str; 4] = [
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Of which fuzzer
+    /// The fuzzer
     #[arg(value_enum)]
     fuzzer: Fuzzer,
-    /// How many templates are made up
+    /// Number of generated templates
     #[arg(long, default_value_t = 40_000)]
     templates: u64,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Fuzzer {
-    /// Templates with all functions, against Go's text/template, sprig and Helm's own functions
+    /// Templates with all functions, against Go's text/template, sprig and Helm's functions
     Functions,
 }
 
@@ -46,11 +46,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let reasons = fs::read_to_string(paths::checkout().join(REASONS)).with_context(|| format!("read {REASONS}"))?;
     let wrong = differences(&sources, &listed(&reasons)?);
-    ensure!(wrong.is_empty(), "{REASONS} is not what was seen:\n  {}", wrong.join("\n  "));
+    ensure!(wrong.is_empty(), "{REASONS} does not match the coverage:\n  {}", wrong.join("\n  "));
     Ok(())
 }
 
-/// Runs the fuzzer against originals that count what they execute. The same templates each time, so that the list stays true.
+/// Runs the fuzzer against instrumented oracles, with the same templates each time so that the result is stable.
 fn measure(folder: &Path, templates: u64) -> Result<String> {
     let data = folder.join("data");
     if data.exists() {
@@ -82,18 +82,18 @@ fn measure(folder: &Path, templates: u64) -> Result<String> {
 
 fn succeed(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
-    ensure!(command.status().with_context(|| format!("run {name}"))?.success(), "{name} has failed");
+    ensure!(command.status().with_context(|| format!("run {name}"))?.success(), "{name} failed");
     Ok(())
 }
 
-/// Statements that are executed together.
+/// A block of statements.
 struct Block {
     lines: RangeInclusive<u32>,
     statements: u32,
     reached: bool,
 }
 
-/// The lines of a file.
+/// The coverage of a file by lines.
 #[derive(Debug, Default)]
 struct Lines {
     reached: BTreeSet<u32>,
@@ -102,8 +102,8 @@ struct Lines {
     missed: u32,
 }
 
-/// Reads a profile. A block goes from a place within a line to a place within another, so that a line may be part of several: it
-/// counts as reached where any of them is, unless it is all that there is of one that is not.
+/// Parses a profile. Blocks begin and end within lines, so a line may belong to several. It counts as reached where one of
+/// its blocks is, unless it is the only line of a block that is not.
 fn sources(profile: &str) -> Result<BTreeMap<&str, Lines>> {
     let mut blocks: BTreeMap<&str, Vec<Block>> = BTreeMap::new();
     for line in profile.lines().skip(1) {
@@ -140,7 +140,7 @@ fn lines(blocks: &[Block]) -> Lines {
     all
 }
 
-/// The lines that have a reason, by files.
+/// The lines that have a reason, by file.
 fn listed(text: &str) -> Result<BTreeMap<&str, Vec<RangeInclusive<u32>>>> {
     let mut all: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     let mut file = None;
@@ -150,36 +150,40 @@ fn listed(text: &str) -> Result<BTreeMap<&str, Vec<RangeInclusive<u32>>>> {
             continue;
         };
         let (from, to) = place.split_once('-').unwrap_or((place, place));
-        let (Ok(from), Ok(to)) = (from.parse(), to.parse()) else { bail!("{REASONS}: {line}: there is no such place") };
-        ensure!(!reason.trim().is_empty(), "{REASONS}: {line}: there is no reason");
-        all.entry(file.with_context(|| format!("{REASONS}: {line}: which file?"))?).or_default().push(from..=to);
+        let (Ok(from), Ok(to)) = (from.parse(), to.parse()) else {
+            bail!("{REASONS}: {line}: expected a line or a range of lines")
+        };
+        ensure!(!reason.trim().is_empty(), "{REASONS}: {line}: the reason is missing");
+        all.entry(file.with_context(|| format!("{REASONS}: {line}: no file is named before"))?)
+            .or_default()
+            .push(from..=to);
     }
     Ok(all)
 }
 
-/// What is never reached without a reason, and what has a reason though it is reached.
+/// Lines that are never reached and have no reason, and lines that are reached and have one.
 fn differences(sources: &BTreeMap<&str, Lines>, listed: &BTreeMap<&str, Vec<RangeInclusive<u32>>>) -> Vec<String> {
     let unknown = listed.keys().filter(|file| !sources.contains_key(*file));
-    let mut wrong: Vec<_> = unknown.map(|file| format!("{file}: there is no such file")).collect();
+    let mut wrong: Vec<_> = unknown.map(|file| format!("{file}: no such file in the coverage")).collect();
     for (file, lines) in sources {
         let ranges = listed.get(file).map_or(&[][..], Vec::as_slice);
         let without = lines.unreached.iter().filter(|line| !ranges.iter().any(|range| range.contains(line)));
         for (from, to) in runs(without.copied()) {
-            wrong.push(format!("{file}: {from}-{to} is never reached: it needs a reason, or templates that reach it"));
+            wrong.push(format!("{file}: {from}-{to} is never reached: add a reason, or templates that reach it"));
         }
         for range in ranges {
             let reached = |line: &u32| lines.reached.contains(line) && !lines.unreached.contains(line);
             if let Some(line) = range.clone().find(reached) {
-                wrong.push(format!("{file}: {line} is reached: it needs no reason"));
+                wrong.push(format!("{file}: {line} is reached: remove its reason"));
             } else if !range.clone().any(|line| lines.unreached.contains(&line)) {
-                wrong.push(format!("{file}: {} has nothing to be reached", range.start()));
+                wrong.push(format!("{file}: {} has no statements", range.start()));
             }
         }
     }
     wrong
 }
 
-/// Lines that follow each other, as the first and the last.
+/// Runs of consecutive lines, each as its first and last line.
 fn runs(lines: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for line in lines {
@@ -207,22 +211,22 @@ mod tests {
     }
 
     #[test]
-    fn every_line_that_is_never_reached_needs_a_reason() {
+    fn unreached_line_needs_a_reason() {
         assert_eq!(wrong("# why\ntext/template/exec.go\n2 it is short\n4-5 it cannot happen\n"), Vec::<String>::new());
-        let [short, long] = &wrong("")[..] else { panic!("there are two places") };
+        let [short, long] = &wrong("")[..] else { panic!("expected two runs") };
         assert!(short.starts_with("text/template/exec.go: 2-2 is never reached"), "{short}");
         assert!(long.starts_with("text/template/exec.go: 4-5 is never reached"), "{long}");
     }
 
     #[test]
-    fn what_is_reached_has_no_reason() {
+    fn reached_line_has_no_reason() {
         let said = wrong("text/template/exec.go\n2-3 a\n4-5 b\n6 c\n").join("\n");
-        assert!(said.contains("exec.go: 3 is reached") && said.contains("exec.go: 6 has nothing"), "{said}");
-        assert!(wrong("no.go\n1 a\n").join("\n").contains("no.go: there is no such file"));
+        assert!(said.contains("exec.go: 3 is reached") && said.contains("exec.go: 6 has no statements"), "{said}");
+        assert!(wrong("no.go\n1 a\n").join("\n").contains("no.go: no such file"));
     }
 
     #[test]
-    fn the_list_says_where_and_why() -> Result<()> {
+    fn list_of_reasons_is_valid() -> Result<()> {
         let all = listed(include_str!("../../crates/helm/functions/tests/uncovered.txt"))?;
         assert!(all.keys().all(|file| SOURCES.iter().any(|source| file.starts_with(source))), "{all:?}");
         assert!(listed("a.go\nx-y z\n").is_err() && listed("1-2 before any file\n").is_err());

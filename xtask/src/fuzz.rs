@@ -1,4 +1,4 @@
-//! `fuzz`: gives what reads the input of strangers anything at all, and sees that it neither crashes, hangs nor swells.
+//! `fuzz`: runs the parsers of untrusted input on generated input. None may crash, hang or exceed its memory.
 
 use std::env::consts::ARCH;
 use std::fs::{self, File};
@@ -7,17 +7,17 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use fitout_testkit::{case_lines, paths};
+use fitout_testkit::{Part, case_lines, paths};
 use serde_json::Value;
 
 use crate::{lint, testbed};
 
-/// Pinned, so that a new release of it cannot fail a run that passed.
+/// Pinned, so that a new release cannot fail a run that passed.
 const CARGO_FUZZ: &str = "0.13.2";
-/// What no input may need more of: memory in MB, and seconds.
+/// The limits of one input: memory in MB, and seconds.
 const LIMITS: [&str; 3] = ["-rss_limit_mb=512", "-malloc_limit_mb=512", "-timeout=10"];
 
-/// A program of `fuzz/`, and the case tables whose texts it begins with.
+/// The targets of `fuzz/`, and the case tables that seed them.
 const TARGETS: [(&str, &[&str]); 6] = [
     ("template", &["crates/go/template/tests/cases", "crates/helm/functions/tests/cases"]),
     ("lexer", &["crates/go/template/tests/cases"]),
@@ -29,20 +29,20 @@ const TARGETS: [(&str, &[&str]); 6] = [
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How long each of them runs
+    /// Seconds for each target
     #[arg(long, default_value_t = 180)]
     seconds: u64,
-    /// Which of them run [default: all]
+    /// The targets [default: all]
     #[arg(value_parser = TARGETS.map(|(name, _)| name))]
     targets: Vec<String>,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     runs: u64,
     peak: u64,
-    /// What was found, and the file with what it takes, if there is one.
+    /// The failure that was found, with the file of its input if there is one.
     found: Option<String>,
 }
 
@@ -63,11 +63,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Builds all of them, with the versions of all libraries that the product has.
+/// Builds all targets with the dependency versions of the product.
 fn build(folder: &Path) -> Result<()> {
     let cargo_fuzz = lint::install("cargo-fuzz", CARGO_FUZZ, &[])?;
     fs::copy(paths::checkout().join("Cargo.lock"), paths::checkout().join("fuzz/Cargo.lock"))?;
-    // Sanitizers look for what only unsafe code can do wrong, need another toolchain, and would count their own memory as ours.
+    // Sanitizers find errors of unsafe code only, need another toolchain, and count their own memory as ours.
     let status = Command::new(cargo_fuzz)
         .args(["fuzz", "build", "--sanitizer=none", "--target", &triple(), "--target-dir"])
         .arg(folder.join("target"))
@@ -82,7 +82,7 @@ fn triple() -> String {
     format!("{ARCH}-unknown-linux-gnu")
 }
 
-/// Gives a target what the tests know to be interesting, each text in a file of its own.
+/// Writes the seeds of a target: each text of its case tables in its own file.
 fn seed(folder: &Path, name: &str, tables: &[&str]) -> Result<()> {
     let seeds = folder.join("seeds").join(name);
     fs::create_dir_all(&seeds)?;
@@ -103,7 +103,7 @@ fn seed(folder: &Path, name: &str, tables: &[&str]) -> Result<()> {
     }
 }
 
-/// The text that a row asks about: the first JSON in it that is one, or a list that begins with one, or an object that has one.
+/// The input text of a row: the first JSON value that is a string, a list that begins with one, or an object with `text`.
 fn asked(line: &str) -> Option<String> {
     let json = &line[line.find(['"', '[', '{'])?..];
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>().map_while(Result::ok);
@@ -113,9 +113,10 @@ fn asked(line: &str) -> Option<String> {
     })
 }
 
-/// Some files of a chart. All of them would make each input large, and each run slow.
+/// Packs some files of a chart. All of them would make inputs large and runs slow.
 fn pack_chart(archive: &Path) -> Result<()> {
-    let chart = testbed::build()?.charts()?.remove("podinfo").context("the testbed has the chart of podinfo")?;
+    let chart =
+        testbed::build(&[Part::Charts])?.charts()?.remove("podinfo").context("the testbed has the chart of podinfo")?;
     let packed = Command::new("tar")
         .arg("--create")
         .args([
@@ -131,7 +132,7 @@ fn pack_chart(archive: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs one of them for a time. What it says is in a file, and so is any input that it could not bear.
+/// Runs a target for a time. Its log is in a file, and so is an input that made it fail.
 fn attack(folder: &Path, name: &str, seconds: u64) -> Result<Outcome> {
     let program = folder.join("target").join(triple()).join("release").join(name);
     let log = folder.join(format!("{name}.log"));
@@ -143,15 +144,15 @@ fn attack(folder: &Path, name: &str, seconds: u64) -> Result<Outcome> {
         .stderr(File::create(&log)?)
         .status()
         .with_context(|| format!("run the target {name}"))?;
-    let said = fs::read(&log)?;
-    Ok(outcome(&String::from_utf8_lossy(&said), status.success()))
+    let text = fs::read(&log)?;
+    Ok(outcome(&String::from_utf8_lossy(&text), status.success()))
 }
 
-fn outcome(said: &str, passed: bool) -> Outcome {
-    let after = |mark: &str| said.lines().rev().find_map(|line| line.split_once(mark)).map(|(_, rest)| rest.trim());
+fn outcome(log: &str, passed: bool) -> Outcome {
+    let after = |mark: &str| log.lines().rev().find_map(|line| line.split_once(mark)).map(|(_, rest)| rest.trim());
     let number = |mark: &str| after(mark).and_then(|text| text.parse().ok()).unwrap_or(0);
     let found = || {
-        let what = after("SUMMARY: libFuzzer: ").unwrap_or("it ended by itself");
+        let what = after("SUMMARY: libFuzzer: ").unwrap_or("it exited");
         after("Test unit written to ").map_or(what.to_owned(), |file| format!("{what}: {file}"))
     };
     Outcome {
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_target_is_built_and_run() -> Result<()> {
+    fn every_target_is_listed() -> Result<()> {
         let manifest = fs::read_to_string(paths::checkout().join("fuzz/Cargo.toml"))?;
         let built: Vec<_> = manifest.lines().filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")).collect();
         assert_eq!(built, TARGETS.map(|(name, _)| format!("{name}.rs\"")));
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_give_the_texts_that_they_ask_about() {
+    fn row_gives_its_input_text() {
         assert_eq!(asked(r#"run "{{.a}}" {"a":1} => "1""#).unwrap(), "{{.a}}");
         assert_eq!(asked(r#"run ["{{template \"a\"}}",["a","x"]] => "x""#).unwrap(), r#"{{template "a"}}"#);
         assert_eq!(asked(r#"{"op":"strvals","text":"a=1"} => 1"#).unwrap(), "a=1");
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_says_is_read() {
+    fn output_of_a_run_is_parsed() {
         let stats = "stat::number_of_executed_units: 12\nstat::peak_rss_mb:             37\n";
         assert_eq!(outcome(stats, true), Outcome { runs: 12, peak: 37, found: None });
         let crash = "SUMMARY: libFuzzer: timeout\n...; Test unit written to /x/found-yaml-timeout-1\n";

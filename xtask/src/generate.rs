@@ -1,4 +1,4 @@
-//! `generate`: files that are made from code and checked in, so that they can be read and reviewed.
+//! `generate`: writes the files that are generated from code and checked in.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,12 +10,12 @@ use fitout_testkit::paths;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Write nothing, and fail where a file is not what it should be
+    /// Write nothing, and fail where a file is stale
     #[arg(long)]
     check: bool,
 }
 
-/// The directories in which every file is generated.
+/// The directories that have only generated files.
 const DIRECTORIES: [&str; 2] = ["deploy/crds", "deploy/chart/templates/crds"];
 
 const HEADER: &str =
@@ -25,21 +25,21 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.check { check() } else { write() }
 }
 
-/// Fails with the names of the files that are stale.
+/// Fails with the names of stale files.
 pub(crate) fn check() -> Result<()> {
-    let stale = stale(paths::checkout(), &wanted()?)?;
+    let stale = stale(paths::checkout(), &desired()?)?;
     if stale.is_empty() {
         return Ok(());
     }
     let names: Vec<_> = stale.iter().map(|path| format!("  {}", path.display())).collect();
-    bail!("run `cargo xtask generate`, for these are not what the code says:\n{}", names.join("\n"));
+    bail!("stale generated files: run `cargo xtask generate`:\n{}", names.join("\n"));
 }
 
 fn write() -> Result<()> {
-    let wanted = wanted()?;
-    for path in stale(paths::checkout(), &wanted)? {
+    let desired = desired()?;
+    for path in stale(paths::checkout(), &desired)? {
         let file = paths::checkout().join(&path);
-        if let Some(text) = wanted.get(&path) {
+        if let Some(text) = desired.get(&path) {
             file.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::write(&file, text).with_context(|| format!("write {}", path.display()))?;
             println!("wrote {}", path.display());
@@ -52,22 +52,22 @@ fn write() -> Result<()> {
 }
 
 /// Every generated file, by its path in the checkout.
-fn wanted() -> Result<BTreeMap<PathBuf, String>> {
-    let mut wanted = BTreeMap::from([("deploy/chart/templates/rbac.yaml".into(), chart_rbac()?)]);
+fn desired() -> Result<BTreeMap<PathBuf, String>> {
+    let mut desired = BTreeMap::from([("deploy/chart/templates/rbac.yaml".into(), chart_rbac()?)]);
     for mut crd in fitout_api::crds() {
         let name = format!("{}.yaml", crd.spec.names.plural);
         let text = |crd: &_| serde_yaml_ng::to_string(crd).with_context(|| format!("write {name} as YAML"));
-        wanted.insert(Path::new("deploy/crds").join(&name), format!("{HEADER}{}", text(&crd)?));
-        // With the kinds would go all that people have written.
+        desired.insert(Path::new("deploy/crds").join(&name), format!("{HEADER}{}", text(&crd)?));
+        // Deleting a CRD deletes all its objects.
         let keep = ("helm.sh/resource-policy".to_owned(), "keep".to_owned());
         crd.metadata.annotations.get_or_insert_default().extend([keep]);
         let template = text(&crd)?.replace("{{", r#"{{ "{{" }}"#);
-        wanted.insert(Path::new("deploy/chart/templates/crds").join(&name), format!("{HEADER}{template}"));
+        desired.insert(Path::new("deploy/chart/templates/crds").join(&name), format!("{HEADER}{template}"));
     }
-    Ok(wanted)
+    Ok(desired)
 }
 
-/// The hub's rights as they are in the chart: all but the namespace, which is Helm's to make.
+/// The RBAC rules of the chart: `deploy/hub/rbac.yaml` without the namespace, which Helm creates.
 fn chart_rbac() -> Result<String> {
     let path = "deploy/hub/rbac.yaml";
     let text = fs::read_to_string(paths::checkout().join(path)).with_context(|| format!("read {path}"))?;
@@ -76,20 +76,20 @@ fn chart_rbac() -> Result<String> {
     Ok(header + &documents.join("\n---\n"))
 }
 
-/// The paths where what is there is not what is wanted: files that differ, are missing, or belong to nothing any more.
-fn stale(checkout: &Path, wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
+/// The stale paths: files that differ, are missing, or are no longer generated.
+fn stale(checkout: &Path, desired: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     let mut stale = Vec::new();
-    for (path, text) in wanted {
+    for (path, text) in desired {
         if fs::read_to_string(checkout.join(path)).ok().as_ref() != Some(text) {
             stale.push(path.clone());
         }
     }
     for directory in DIRECTORIES {
-        // One that is not there holds nothing that is too much.
+        // A missing directory has no superfluous files.
         let Ok(entries) = fs::read_dir(checkout.join(directory)) else { continue };
         for entry in entries {
             let path = Path::new(directory).join(entry?.file_name());
-            if !wanted.contains_key(&path) {
+            if !desired.contains_key(&path) {
                 stale.push(path);
             }
         }
@@ -102,7 +102,7 @@ fn stale(checkout: &Path, wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<Path
 mod tests {
     use super::*;
 
-    /// A directory that is gone when the test is over.
+    /// A directory that is removed when it is dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {
@@ -124,24 +124,24 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_missing_or_is_too_much_is_stale() {
+    fn differing_missing_and_superfluous_files_are_stale() {
         let checkout = Scratch::new("stale");
-        let wanted = ["same", "other", "missing"].map(|name| (path(name), name.to_owned()));
+        let desired = ["same", "other", "missing"].map(|name| (path(name), name.to_owned()));
         for (name, text) in [("same", "same"), ("other", "edited"), ("gone", "gone")] {
             fs::write(checkout.0.join(path(name)), text).unwrap();
         }
-        let found = stale(&checkout.0, &wanted.into()).unwrap();
+        let found = stale(&checkout.0, &desired.into()).unwrap();
         assert_eq!(found, [path("gone"), path("missing"), path("other")]);
     }
 
     #[test]
-    fn the_same_code_makes_the_same_files() {
-        assert_eq!(wanted().unwrap(), wanted().unwrap());
-        assert!(wanted().unwrap().values().all(|text| text.starts_with("# Generated from ")));
+    fn generation_is_deterministic() {
+        assert_eq!(desired().unwrap(), desired().unwrap());
+        assert!(desired().unwrap().values().all(|text| text.starts_with("# Generated from ")));
     }
 
     #[test]
-    fn the_chart_is_of_the_version_that_it_installs() {
+    fn chart_version_is_the_product_version() {
         let chart = fs::read_to_string(paths::checkout().join("deploy/chart/Chart.yaml")).unwrap();
         let chart: serde_json::Value = serde_yaml_ng::from_str(&chart).unwrap();
         let version = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! The hub's program.
+//! Building `fitout`.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -7,20 +7,20 @@ use anyhow::{Context, Result, bail};
 use fitout_testkit::paths;
 use serde_json::Value;
 
-/// Builds the program and says where it is.
+/// Builds the program for this machine and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {
     build_with(&[])
 }
 
-/// Builds the program for running anywhere: optimised, and with all it needs in it.
+/// Builds an optimised static program and returns its path.
 pub(crate) fn build_static() -> Result<PathBuf> {
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let added = Command::new("rustup").args(["target", "add", &target]).output().context("run rustup")?;
     if !added.status.success() {
-        bail!("rustup has no target {target}: {}", String::from_utf8_lossy(&added.stderr).trim());
+        bail!("install the Rust target {target}: {}", String::from_utf8_lossy(&added.stderr).trim());
     }
     if Command::new("musl-gcc").arg("--version").output().is_err() {
-        bail!("there is no musl-gcc: install the package musl-tools");
+        bail!("musl-gcc is missing: install the package musl-tools");
     }
     build_with(&["--release", "--target", &target])
 }

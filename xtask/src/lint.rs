@@ -1,4 +1,4 @@
-//! Formats, lints, licences and sources.
+//! Checks of formats, lints, licences and sources of dependencies.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use fitout_testkit::paths;
 
 use crate::generate;
 
-/// Pinned, so that a new release of it cannot fail a build that passed.
+/// Pinned, so that a new release cannot fail a build that passed.
 const CARGO_DENY: &str = "0.20.2";
 
 pub(crate) fn run() -> Result<()> {
@@ -19,10 +19,10 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// A check and what it is called.
+/// The name of a check, and the check.
 pub(crate) type Check = (&'static str, fn() -> Result<()>);
 
-/// In the order of how soon they can fail.
+/// The checks, the fastest first.
 pub(crate) const CHECKS: [Check; 6] = [
     ("format of Rust", || cargo(&["fmt", "--all", "--check"])),
     ("format of Go", gofmt),
@@ -45,25 +45,25 @@ fn gofmt() -> Result<()> {
     Ok(())
 }
 
-/// Of the module that is all ours; the others are a list of what others wrote.
+/// Vets the module of our own tools. The others mostly pin dependencies.
 fn vet() -> Result<()> {
     succeed(Command::new("go").args(["vet", "./..."]).current_dir(paths::checkout().join("testbed/tools")))
 }
 
-/// The database of advisories is a git repository elsewhere, which a machine without the internet cannot have.
+/// Advisories are left out, because their database is a git repository that an offline machine cannot fetch.
 fn deny() -> Result<()> {
     let program = install("cargo-deny", CARGO_DENY, &["--no-default-features"])?;
-    println!("  advisories are not checked: their database cannot be had offline");
+    println!("  advisories are not checked: their database is not available offline");
     let args = ["--log-level=error", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"];
     succeed(Command::new(program).args(args))
 }
 
-/// A tool of cargo at a version, installed into the cache where it is not there: neither optimised nor in the way of our own build.
+/// A Cargo tool at a version, installed into the cache where it is missing. Its build does not touch our target directory.
 pub(crate) fn install(tool: &str, version: &str, flags: &[&str]) -> Result<PathBuf> {
     let root = paths::cache()?.join("tools").join(format!("{tool}-{version}"));
     let program = root.join("bin").join(tool);
     if !program.exists() {
-        println!("installing {tool} {version}: once, minutes on two cores");
+        println!("installing {tool} {version}, which takes minutes on two cores, once");
         let mut install = Command::new(env!("CARGO"));
         install.args(["install", "--quiet", "--locked", "--profile=dev", "--version", version]).args(flags);
         succeed(install.arg(tool).arg("--root").arg(&root).env_remove("CARGO_TARGET_DIR"))?;
@@ -77,7 +77,7 @@ fn succeed(command: &mut Command) -> Result<()> {
     }
     let name = command.get_program().to_string_lossy().into_owned();
     if !command.status().with_context(|| format!("run {name}"))?.success() {
-        bail!("{name} said no");
+        bail!("{name} failed");
     }
     Ok(())
 }

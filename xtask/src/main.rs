@@ -1,4 +1,4 @@
-//! The one door to every chore: `cargo xtask`.
+//! `cargo xtask`: every chore of the project.
 
 mod bench;
 mod conformance;
@@ -21,6 +21,7 @@ mod up;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use fitout_testkit::Part;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Every chore of the project", disable_help_subcommand = true)]
@@ -31,34 +32,34 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Start a real local Kubernetes and the hub on it, building the testbed first where it has to be
+    /// Start a local Kubernetes cluster with the hub, and build what they need first
     Up,
-    /// End what `up` started
+    /// Stop the cluster that `up` started, and remove its files
     Down,
-    /// Run everything that has to pass: formats, lints, unit tests, real clusters
+    /// Run everything that has to pass: formats, lints, unit tests, tests on real clusters
     Test(suite::Options),
-    /// Check formats, lints, licences and sources
+    /// Check formats, lints, licences and sources of dependencies
     Lint,
-    /// Write the files that are made from code: CRDs, and the parts of the chart that are made from others
+    /// Write the generated files: CRDs and parts of the chart
     Generate(generate::Options),
-    /// Build the hub's container image
+    /// Build the container image of the hub
     Image(image::Options),
-    /// Measure ours against theirs
+    /// Run a benchmark against Helm, Flux, Go or a bare client
     Bench {
-        /// What to measure
+        /// The benchmark
         #[command(subcommand)]
         bench: bench::Bench,
     },
-    /// Compare what we do with what the originals do
+    /// Compare our output with that of Helm, on real charts
     Conformance(conformance::Options),
-    /// See that every line of the originals that a fuzzer never reaches has its reason
+    /// Check that every line of Go code that a fuzzer never reaches has a recorded reason
     Coverage(coverage::Options),
-    /// Give what reads the input of strangers anything at all, for a time
+    /// Fuzz the parsers of untrusted input
     Fuzz(fuzz::Options),
-    /// Plant mistakes in a copy of the code, and have the fuzzer find each
+    /// Plant mistakes in a copy of the code, and check that the fuzzer finds each
     #[command(alias = "mistakes")]
     MutationTest(mutation_test::Options),
-    /// Build the testbed: Kubernetes, Helm and the workloads that tests run
+    /// Build the whole testbed: Kubernetes, Helm, oracles and the workloads that tests run
     Testbed,
 }
 
@@ -75,7 +76,7 @@ fn main() -> ExitCode {
         Chore::Coverage(options) => coverage::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::MutationTest(options) => mutation_test::run(&options),
-        Chore::Testbed => testbed::build().map(|_| ()),
+        Chore::Testbed => testbed::build(&Part::ALL).map(|_| ()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! `mistakes`: plants mistakes in a copy of the code, one after the other, and has the fuzzer find each.
+//! `mutation-test`: plants mistakes in a copy of the code, one at a time, and checks that the fuzzer finds each.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use fitout_testkit::{paths, until};
 use serde_json::Value;
 
 const LIST: &str = include_str!("../mutations.txt");
-/// How long the fuzzer has for a mistake.
+/// The time limit of the fuzzer for a mistake.
 const SECONDS: u64 = 120;
-/// How much longer it may take to end: where it does not, the mistake has shown as well.
+/// How much longer the fuzzer may run. A mistake that makes it hang counts as found.
 const GRACE: Duration = Duration::from_secs(30);
 const FUZZER: &str = "templates_make_the_same_of_values";
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only mistakes in files whose name contains this, and not first the code as it is
+    /// Only mistakes in files whose path contains this, without a run on the unchanged code
     #[arg(long, default_value = "")]
     only: String,
 }
 
-/// A text in a file, and what a person might have written instead.
+/// A text in a file, and its wrong replacement.
 #[derive(Debug, PartialEq, Eq)]
 struct Mistake<'l> {
     file: &'l str,
@@ -35,13 +35,13 @@ struct Mistake<'l> {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let all = mistakes(LIST)?;
     let chosen: Vec<_> = all.iter().filter(|mistake| mistake.file.contains(&options.only)).collect();
-    ensure!(!chosen.is_empty(), "no mistake is in a file like {:?}", options.only);
+    ensure!(!chosen.is_empty(), "no mistake is in a file whose path contains {:?}", options.only);
     let copy = paths::cache()?.join("mistakes");
     copy_checkout(&copy)?;
     if options.only.is_empty() {
         let log = copy.join("found-0.txt");
-        ensure!(fuzz(&copy, &log)?.is_none(), "the code differs without a mistake: see {}", log.display());
-        println!("nothing is found in the code as it is");
+        ensure!(fuzz(&copy, &log)?.is_none(), "the fuzzer finds a difference without a mistake: see {}", log.display());
+        println!("the fuzzer finds nothing in the unchanged code");
     }
     let mut missed = Vec::new();
     for (index, mistake) in chosen.iter().enumerate() {
@@ -62,7 +62,7 @@ fn mistakes(list: &str) -> Result<Vec<Mistake<'_>>> {
     while let Some(file) = lines.next() {
         let mut marked = |mark: &str| {
             let line = lines.next().and_then(|line| line.strip_prefix(mark));
-            line.with_context(|| format!("{file}: a line that begins with {mark:?} is missing"))
+            line.with_context(|| format!("xtask/mutations.txt: {file}: a line that begins with {mark:?} is missing"))
         };
         all.push(Mistake { file, right: marked("- ")?, wrong: marked("+ ")? });
     }
@@ -72,12 +72,17 @@ fn mistakes(list: &str) -> Result<Vec<Mistake<'_>>> {
 impl Mistake<'_> {
     fn plant(&self, code: &str) -> Result<String> {
         let count = code.matches(self.right).count();
-        ensure!(count == 1, "{}: {:?} is there {count} times: mend xtask/mutations.txt", self.file, self.right);
+        ensure!(
+            count == 1,
+            "{}: {:?} occurs {count} times instead of once: correct xtask/mutations.txt",
+            self.file,
+            self.right
+        );
         Ok(code.replace(self.right, self.wrong))
     }
 }
 
-/// Copies what git knows. What is the same stays untouched, so that it is not compiled again.
+/// Copies the tracked files. A file that is the same is not written, so that it is not compiled again.
 fn copy_checkout(copy: &Path) -> Result<()> {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(paths::checkout()).output()?;
     ensure!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
@@ -92,7 +97,7 @@ fn copy_checkout(copy: &Path) -> Result<()> {
     Ok(())
 }
 
-/// After which time a mistake is found, if it is.
+/// Plants a mistake and returns after which time the fuzzer finds it, if it does.
 fn planted(copy: &Path, mistake: &Mistake<'_>, number: usize) -> Result<Option<Duration>> {
     let path = copy.join(mistake.file);
     let code = fs::read_to_string(&path).with_context(|| format!("read {}", mistake.file))?;
@@ -102,7 +107,7 @@ fn planted(copy: &Path, mistake: &Mistake<'_>, number: usize) -> Result<Option<D
     found.with_context(|| format!("{}: {}", mistake.file, mistake.wrong))
 }
 
-/// Builds the fuzzer and runs it. The answer is when it found something; what it found is in the log.
+/// Builds and runs the fuzzer. Returns the time until it found a difference, which is in the log.
 fn fuzz(copy: &Path, log: &Path) -> Result<Option<Duration>> {
     let program = build(copy)?;
     let output = File::create(log)?;
@@ -116,7 +121,7 @@ fn fuzz(copy: &Path, log: &Path) -> Result<Option<Duration>> {
         .spawn()?;
     let ended = until("the fuzzer ends", Duration::from_secs(SECONDS) + GRACE, || match child.try_wait() {
         Ok(Some(status)) => Ok(status.success()),
-        Ok(None) => Err("it runs".to_owned()),
+        Ok(None) => Err("it still runs".to_owned()),
         Err(error) => Err(error.to_string()),
     });
     let Ok(nothing) = ended else {
@@ -132,7 +137,7 @@ fn fuzz(copy: &Path, log: &Path) -> Result<Option<Duration>> {
     Ok((!nothing).then(|| began.elapsed()))
 }
 
-/// The program that cargo builds of the fuzzer. Not where the checkout is built: cargo would take one for the other.
+/// Builds the fuzzer, in a target directory of its own because Cargo would mix up the copy and the checkout.
 fn build(copy: &Path) -> Result<PathBuf> {
     let output = Command::new(env!("CARGO"))
         .args(["test", "--package", "fitout-helm-functions", "--test", "live_oracle", "--locked", "--no-run"])
@@ -142,12 +147,12 @@ fn build(copy: &Path) -> Result<PathBuf> {
         .stderr(Stdio::piped())
         .output()
         .context("run cargo")?;
-    ensure!(output.status.success(), "it does not compile:\n{}", String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "the fuzzer does not compile:\n{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout)?;
     let programs = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut tests = programs.filter(|message| message["profile"]["test"] == true);
     let program = tests.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    program.context("cargo has built no test")
+    program.context("cargo built no test program")
 }
 
 #[cfg(test)]
@@ -155,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_mistake_has_its_place() -> Result<()> {
+    fn every_mistake_occurs_once() -> Result<()> {
         let all = mistakes(LIST)?;
         assert!(all.len() >= 20, "{}", all.len());
         for mistake in all {
@@ -166,8 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_longer_there_is_named() {
-        let [mistake] = &mistakes("# c\n\na.rs\n- x < y\n+ x <= y\n").unwrap()[..] else { panic!("there is one") };
+    fn missing_text_is_reported() {
+        let [mistake] = &mistakes("# c\n\na.rs\n- x < y\n+ x <= y\n").unwrap()[..] else {
+            panic!("expected one mistake")
+        };
         assert_eq!(mistake.plant("if x < y {").unwrap(), "if x <= y {");
         let error = mistake.plant("if y > x {").unwrap_err().to_string();
         assert!(error.contains("a.rs") && error.contains("0 times"), "{error}");

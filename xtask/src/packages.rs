@@ -5,35 +5,35 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use fitout_testkit::{NoPods, clock_mover, pods_cannot_run};
 
-/// What pods need, and what moves a program's clock.
+/// The packages that pods need, and the library that moves a program's clock.
 const PACKAGES: [&str; 7] =
     ["containerd", "runc", "containernetworking-plugins", "nftables", "iproute2", "util-linux", "libfaketime"];
 
-/// What the hub's allocator is built with.
+/// The tool that builds the hub's allocator.
 const MAKE: &str = "make";
 
-/// Installs what is built with, where it is not there.
+/// Installs the build tools that are missing.
 pub(crate) fn install_tools() {
     if Command::new(MAKE).arg("--version").output().is_err() {
-        had(&[MAKE]);
+        try_install(&[MAKE]);
     }
 }
 
-/// Installs what pods need where it may; otherwise says in a line what could not be had.
+/// Installs the packages that pods need, and prints the reason where it cannot.
 ///
-/// Whoever asks for pods finds out from [`pods_cannot_run`] whether they can.
+/// [`pods_cannot_run`] reports whether pods can run afterwards.
 pub(crate) fn install() {
     match pods_cannot_run() {
         None if clock_mover().is_some() => {}
-        None | Some(NoPods::Missing(_)) => had(&PACKAGES),
+        None | Some(NoPods::Missing(_)) => try_install(&PACKAGES),
         Some(reason) => println!("not installing {}: {reason}", PACKAGES.join(", ")),
     }
 }
 
-fn had(packages: &[&str]) {
+fn try_install(packages: &[&str]) {
     println!("installing {}", packages.join(", "));
     if let Err(error) = apt(packages) {
-        println!("not installed, so what needs it is skipped: {error:#}");
+        println!("not installed, so tests that need them are skipped: {error:#}");
     }
 }
 

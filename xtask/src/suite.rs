@@ -1,29 +1,32 @@
-//! `test`: everything that has to pass, and a closing line that counts it.
+//! `test`: everything that has to pass, how long each part took, and a closing line that counts it.
+
+mod jobs;
+mod schedule;
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Instant, SystemTime};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
-use fitout_testkit::{leak_check, paths, skip, sweep};
-use serde_json::Value;
+use fitout_testkit::{Part, leak_check, paths, skip, sweep};
 
 use crate::{lint, packages, testbed};
+use jobs::Job;
+use schedule::Scheduler;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only what needs no cluster
+    /// Run only what needs no cluster
     #[arg(long, conflicts_with = "full")]
     fast: bool,
-    /// All cases where otherwise a sample is taken
+    /// Take all cases where otherwise a sample is taken
     #[arg(long)]
     full: bool,
 }
 
-/// What came of a part of the suite.
+/// The result of a part of the suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     passed: u32,
@@ -31,45 +34,39 @@ struct Counts {
     skipped: u32,
 }
 
-/// A program that cargo built from tests.
-#[derive(Debug)]
-struct Program {
-    name: String,
-    /// Whether its tests start clusters: their file's name begins with `live`.
-    live: bool,
-    path: PathBuf,
-    /// The directory that tests expect to be in, as under `cargo test`.
-    directory: PathBuf,
-}
-
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let began = Instant::now();
+    let mut times = Times::start();
     packages::install_tools();
     let mut counts = checks();
-    let programs = build()?;
+    times.end_of("checks");
+    let programs = jobs::build()?;
+    times.end_of("build");
     let seed = env::var("FITOUT_SEED").unwrap_or_else(|_| fresh_seed());
     println!("\ntests: seed {seed}; FITOUT_SEED={seed} takes the same samples again");
     let skips = paths::cache()?.join(format!("skipped-{}", std::process::id()));
-    let environment = |command: &mut Command| {
-        command.env(skip::RECORD, &skips).env("FITOUT_SEED", &seed);
-        if options.full {
-            command.env("FITOUT_FULL", "1");
-        }
-    };
-    for program in programs.iter().filter(|program| !program.live) {
-        counts.add(run_program(program, &environment)?);
+    let mut environment = vec![(skip::RECORD, skips.as_os_str().to_owned()), ("FITOUT_SEED", seed.into())];
+    if options.full {
+        environment.push(("FITOUT_FULL", "1".into()));
     }
+    let mut scheduler = Scheduler::new(environment)?;
+    let (live, offline): (Vec<_>, Vec<_>) = programs.iter().partition(|program| program.live);
+    let jobs = offline.into_iter().map(Job::whole).collect();
+    run_jobs(&mut scheduler, jobs, "tests without a cluster", &mut counts, &mut times)?;
     if !options.fast {
         packages::install();
-        let testbed = testbed::build()?;
-        for program in programs.iter().filter(|program| program.live) {
-            counts.add(run_program(program, &environment)?);
+        let testbed = testbed::build(&Part::ALL)?;
+        times.end_of("testbed");
+        let mut jobs = Vec::new();
+        for program in live {
+            jobs.extend(jobs::modules(program)?);
         }
+        run_jobs(&mut scheduler, jobs, "live tests", &mut counts, &mut times)?;
         sweep(&testbed)?;
         counts.add(nothing_left()?);
     }
+    scheduler.remember()?;
     counts.skip(&skips)?;
-    println!("\ntook {:.0} s{}", began.elapsed().as_secs_f32(), if options.full { ", all cases" } else { "" });
+    println!("\ntook {times}{}", if options.full { ", all cases" } else { "" });
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     if counts.failed > 0 {
         bail!("{} failed", counts.failed);
@@ -77,13 +74,34 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// Runs jobs side by side, then those that have to be alone.
+fn run_jobs(
+    scheduler: &mut Scheduler,
+    jobs: Vec<Job>,
+    what: &str,
+    counts: &mut Counts,
+    times: &mut Times,
+) -> Result<()> {
+    let (alone, shared): (Vec<_>, Vec<_>) = jobs.into_iter().partition(Job::runs_alone);
+    println!("{what}, side by side:");
+    counts.add(scheduler.run(shared)?);
+    times.end_of(&format!("{what} side by side"));
+    println!("{what}, one at a time:");
+    for job in alone {
+        counts.add(scheduler.run(vec![job])?);
+    }
+    times.end_of(&format!("{what} one at a time"));
+    Ok(())
+}
+
 fn checks() -> Counts {
     let mut counts = Counts::default();
     println!("checks:");
     for (what, check) in lint::CHECKS {
+        let began = Instant::now();
         match check() {
             Ok(()) => {
-                println!("  {what} passed");
+                println!("  {what:28} passed {:>22.1} s", began.elapsed().as_secs_f32());
                 counts.passed += 1;
             }
             Err(error) => {
@@ -100,71 +118,7 @@ fn fresh_seed() -> String {
     (now.as_nanos() % 1_000_000).to_string()
 }
 
-/// Builds all tests and says where they are, in the order of their names.
-fn build() -> Result<Vec<Program>> {
-    let output = Command::new(env!("CARGO"))
-        .args(["test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"])
-        .current_dir(paths::checkout())
-        .stderr(Stdio::inherit())
-        .output()
-        .context("run cargo")?;
-    if !output.status.success() {
-        bail!("the tests do not compile");
-    }
-    let text = String::from_utf8(output.stdout)?;
-    let mut programs: Vec<Program> = text.lines().filter_map(program).collect();
-    programs.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(programs)
-}
-
-fn program(message: &str) -> Option<Program> {
-    let message: Value = serde_json::from_str(message).ok()?;
-    if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
-        return None;
-    }
-    let package = Path::new(message["manifest_path"].as_str()?).parent()?;
-    let target = message["target"]["name"].as_str()?;
-    Some(Program {
-        name: format!("{} {target}", package.file_name()?.display()),
-        live: target.starts_with("live"),
-        path: message["executable"].as_str()?.into(),
-        directory: package.to_owned(),
-    })
-}
-
-fn run_program(program: &Program, environment: &impl Fn(&mut Command)) -> Result<Counts> {
-    let began = Instant::now();
-    let mut command = Command::new(&program.path);
-    command.current_dir(&program.directory).stderr(Stdio::inherit());
-    environment(&mut command);
-    let output = command.output().with_context(|| format!("run {}", program.path.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut counts = count(&text);
-    if !output.status.success() {
-        print!("{text}");
-        // One that died in the middle counted nothing.
-        counts.failed = counts.failed.max(1);
-    }
-    let seconds = began.elapsed().as_secs_f32();
-    println!("  {:28} {:>4} passed {:>3} failed {seconds:>7.1} s", program.name, counts.passed, counts.failed);
-    Ok(counts)
-}
-
-/// Reads the closing line of Rust's test harness. Tests that are only run by other tests are marked as ignored, and are
-/// neither here nor there.
-fn count(output: &str) -> Counts {
-    let line = output.lines().rev().find(|line| line.starts_with("test result:")).unwrap_or_default();
-    let number = |what: &str| {
-        let before = line.split(what).next().unwrap_or_default();
-        before.split_whitespace().last().and_then(|word| word.parse().ok()).unwrap_or(0)
-    };
-    if line.is_empty() {
-        return Counts::default();
-    }
-    Counts { passed: number(" passed"), failed: number(" failed"), skipped: 0 }
-}
-
-/// The last test of all: that nothing is left of the others.
+/// The last test: nothing of the testbed is left on the machine.
 fn nothing_left() -> Result<Counts> {
     let left = leak_check::all()?;
     if left.is_empty() {
@@ -175,6 +129,36 @@ fn nothing_left() -> Result<Counts> {
     Ok(Counts { failed: 1, ..Counts::default() })
 }
 
+/// How long each part of a run took.
+struct Times {
+    began: Instant,
+    last: Instant,
+    parts: Vec<(String, Duration)>,
+}
+
+impl Times {
+    fn start() -> Self {
+        Self { began: Instant::now(), last: Instant::now(), parts: vec![] }
+    }
+
+    /// Books the time since the end of the last part.
+    fn end_of(&mut self, part: &str) {
+        let now = Instant::now();
+        self.parts.push((part.to_owned(), now - self.last));
+        self.last = now;
+    }
+}
+
+impl std::fmt::Display for Times {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.0} s", self.began.elapsed().as_secs_f32())?;
+        for (index, (part, took)) in self.parts.iter().enumerate() {
+            write!(f, "{} {part} {:.0} s", if index == 0 { ":" } else { "," }, took.as_secs_f32())?;
+        }
+        Ok(())
+    }
+}
+
 impl Counts {
     fn add(&mut self, other: Self) {
         self.passed += other.passed;
@@ -182,7 +166,21 @@ impl Counts {
         self.skipped += other.skipped;
     }
 
-    /// A test that found it could not run says so, and passes as far as Rust's harness can tell.
+    /// Reads the closing line of Rust's test harness. Tests that are only run by other tests are marked as ignored and
+    /// do not count.
+    fn of_output(output: &str) -> Self {
+        let line = output.lines().rev().find(|line| line.starts_with("test result:")).unwrap_or_default();
+        let number = |what: &str| {
+            let before = line.split(what).next().unwrap_or_default();
+            before.split_whitespace().last().and_then(|word| word.parse().ok()).unwrap_or(0)
+        };
+        if line.is_empty() {
+            return Self::default();
+        }
+        Self { passed: number(" passed"), failed: number(" failed"), skipped: 0 }
+    }
+
+    /// Moves tests that recorded that they cannot run here from passed to skipped: for Rust's harness they have passed.
     fn skip(&mut self, record: &Path) -> Result<()> {
         let Ok(text) = fs::read_to_string(record) else { return Ok(()) };
         fs::remove_file(record)?;
@@ -204,22 +202,12 @@ mod tests {
     fn the_harness_closing_line_is_counted() {
         let output =
             "running 3 tests\n\ntest result: FAILED. 12 passed; 2 failed; 3 ignored; 0 measured; 0 filtered out";
-        assert_eq!(count(output), Counts { passed: 12, failed: 2, skipped: 0 });
+        assert_eq!(Counts::of_output(output), Counts { passed: 12, failed: 2, skipped: 0 });
     }
 
     #[test]
     fn output_without_a_closing_line_counts_nothing() {
-        assert_eq!(count("thread panicked: 7 passed"), Counts::default());
-    }
-
-    #[test]
-    fn only_test_programs_are_taken_from_cargos_messages() {
-        let test = r#"{"reason":"compiler-artifact","manifest_path":"/x/testkit/Cargo.toml","executable":"/t/live-1",
-            "target":{"name":"live_node"},"profile":{"test":true}}"#;
-        let found = program(&test.replace('\n', "")).unwrap();
-        assert_eq!((found.name.as_str(), found.live), ("testkit live_node", true));
-        assert!(program(&test.replace('\n', "").replace(r#""test":true"#, r#""test":false"#)).is_none());
-        assert!(program("not json").is_none());
+        assert_eq!(Counts::of_output("thread panicked: 7 passed"), Counts::default());
     }
 
     #[test]
@@ -230,5 +218,13 @@ mod tests {
         counts.skip(&record).unwrap();
         assert_eq!(counts, Counts { passed: 2, failed: 0, skipped: 1 });
         assert!(!record.exists());
+    }
+
+    #[test]
+    fn every_part_has_its_time() {
+        let mut times = Times::start();
+        times.end_of("checks");
+        times.end_of("build");
+        assert_eq!(times.to_string(), "0 s: checks 0 s, build 0 s");
     }
 }

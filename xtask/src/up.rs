@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use fitout_testkit::{
-    Cluster, Image, Programs, Spec, end, find_kept, install_dns, pods_cannot_run, start_hub, sweep, until,
+    Cluster, Image, Part, Programs, Spec, end, find_kept, install_dns, pods_cannot_run, start_hub, sweep, until,
 };
 
 use crate::{hub, packages, testbed};
@@ -16,23 +17,41 @@ const NAME: &str = "up";
 pub(crate) fn up() -> Result<()> {
     packages::install_tools();
     packages::install();
-    let programs = testbed::build()?;
-    sweep(&programs)?;
-    if let Some(dir) = find_kept(NAME) {
-        println!("already running");
-        return show(&programs, &dir);
+    if let Some(programs) = Programs::find(&Part::CLUSTER)? {
+        sweep(&programs)?;
+        if let Some(dir) = find_kept(NAME) {
+            println!("already running");
+            return show(&programs, &dir);
+        }
     }
+    println!("building fitout in the background");
+    thread::scope(|scope| {
+        let fitout = scope.spawn(hub::build);
+        let programs = testbed::build(&Part::CLUSTER)?;
+        sweep(&programs)?;
+        let began = Instant::now();
+        let mut cluster = start_cluster(&programs, began)?;
+        let fitout = fitout.join().map_err(|_| anyhow!("the build of fitout panicked"))??;
+        step("fitout", began);
+        start_hub(&mut cluster, &fitout)?;
+        step("hub", began);
+        let dir = cluster.sandbox().dir().to_owned();
+        cluster.bin()?;
+        cluster.keep(NAME)?;
+        show(&programs, &dir)
+    })
+}
+
+/// Starts Kubernetes, with a node, images and DNS where pods can run.
+fn start_cluster(programs: &Programs, began: Instant) -> Result<Cluster> {
     let without_pods = pods_cannot_run();
     if let Some(reason) = &without_pods {
         println!("starting without a node: {reason}");
     }
-    println!("building fitout");
-    let fitout = hub::build()?;
-    let began = Instant::now();
-    let mut cluster = Cluster::start(Spec { node: without_pods.is_none(), ..Spec::default() })?;
+    let cluster = Cluster::start(Spec { node: without_pods.is_none(), ..Spec::default() })?;
     step("Kubernetes", began);
     if let Some(node) = cluster.node() {
-        for image in [Image::podinfo(&programs), Image::metrics_server(&programs)] {
+        for image in [Image::podinfo(programs), Image::metrics_server(programs)] {
             node.import(&image)?;
         }
         step("images", began);
@@ -40,26 +59,20 @@ pub(crate) fn up() -> Result<()> {
         until("the cluster's DNS is ready", Duration::from_secs(90), || dns_ready(&cluster))?;
         step("DNS", began);
     }
-    start_hub(&mut cluster, &fitout)?;
-    step("hub", began);
-    let dir = cluster.sandbox().dir().to_owned();
-    cluster.bin()?;
-    cluster.keep(NAME)?;
-    show(&programs, &dir)
+    Ok(cluster)
 }
 
 pub(crate) fn down() -> Result<()> {
-    let Some(programs) = Programs::find()? else {
-        println!("nothing is running: the testbed was never built");
+    let Some(programs) = Programs::find(&[Part::Tools])? else {
+        println!("no cluster is running");
         return Ok(());
     };
-    let kept = find_kept(NAME);
-    match &kept {
+    match find_kept(NAME) {
         Some(dir) => {
-            end(&programs, dir)?;
-            println!("ended the cluster; nothing of it is left");
+            end(&programs, &dir)?;
+            println!("stopped the cluster and removed its files");
         }
-        None => println!("nothing is running"),
+        None => println!("no cluster is running"),
     }
     sweep(&programs)
 }

@@ -1,4 +1,4 @@
-//! What an API server was asked, read back from its audit log.
+//! The requests to an API server, read from its audit log.
 
 use std::fmt;
 use std::fs::File;
@@ -9,14 +9,14 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The audit log of a cluster, from a point in time on.
+/// The audit log of a cluster from a point in time on.
 #[derive(Clone, Debug)]
 pub struct AuditLog {
-    /// One file for each API server, and how far it has been passed over.
+    /// One file for each API server, and the bytes of it that are skipped.
     files: Vec<(PathBuf, u64)>,
 }
 
-/// One answered request.
+/// One request with its response.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Call {
@@ -25,23 +25,23 @@ pub struct Call {
     /// The path and the query.
     #[serde(rename = "requestURI")]
     pub uri: String,
-    /// Who asked.
+    /// The user.
     pub user: User,
-    /// With which program.
+    /// The user agent.
     #[serde(default)]
     pub user_agent: String,
-    /// What it was about, unless it was about no object.
+    /// The object, unless the request is about none.
     pub object_ref: Option<ObjectRef>,
-    /// What came of it.
+    /// The response.
     #[serde(default)]
     pub response_status: ResponseStatus,
-    /// What was sent, for writes of clients.
+    /// The body, for writes of clients.
     pub request_object: Option<Value>,
-    /// When the answer was given, as the API server writes it: in order as text.
+    /// The time of the response, as the API server writes it: ordered as text.
     pub stage_timestamp: String,
 }
 
-/// Who asked, and as whom.
+/// The user of a request.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct User {
     /// The user's name.
@@ -60,23 +60,23 @@ pub struct ObjectRef {
     pub api_group: String,
     /// The version in the group.
     pub api_version: String,
-    /// The kind in the plural.
+    /// The resource, such as `deployments`.
     pub resource: String,
-    /// The part of the object, such as `status`.
+    /// The subresource, such as `status`.
     pub subresource: String,
-    /// The namespace; empty for what has none.
+    /// The namespace; empty for an object without one.
     pub namespace: String,
-    /// The name; empty for a collection, and where the server makes the name.
+    /// The name; empty for a collection, and where the server generates the name.
     pub name: String,
 }
 
-/// The answer.
+/// The response.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ResponseStatus {
     /// The HTTP status code.
     pub code: u16,
-    /// Why not.
+    /// The reason of a failure.
     pub message: String,
 }
 
@@ -91,7 +91,7 @@ impl AuditLog {
         Ok(Self { files: self.files.iter().map(now).collect::<Result<_>>()? })
     }
 
-    /// All calls, in the order in which they were answered. A call that a client has its answer to is there.
+    /// All calls in the order of their responses. A call whose response a client has received is included.
     pub fn calls(&self) -> Result<Calls> {
         let mut calls = Vec::new();
         for (file, passed) in &self.files {
@@ -104,7 +104,7 @@ impl AuditLog {
     }
 }
 
-/// What comes after the part that was passed over. Whole lines only: the last one may still be on its way.
+/// The lines after the skipped part, without a last line that is still being written.
 fn read(path: &Path, passed: u64) -> Result<String> {
     let mut text = String::new();
     match File::open(path) {
@@ -112,7 +112,7 @@ fn read(path: &Path, passed: u64) -> Result<String> {
             file.seek(SeekFrom::Start(passed))?;
             file.read_to_string(&mut text).with_context(|| format!("read {}", path.display()))?;
         }
-        // Nothing has been asked yet.
+        // No request yet.
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error).with_context(|| format!("read {}", path.display())),
     }
@@ -120,56 +120,56 @@ fn read(path: &Path, passed: u64) -> Result<String> {
     Ok(text)
 }
 
-/// Some of the calls.
+/// A selection of calls.
 #[derive(Clone, Debug)]
 pub struct Calls(Vec<Call>);
 
 impl Calls {
-    /// Those that this user made.
+    /// Selects the calls of this user.
     #[must_use]
     pub fn by(self, user: &str) -> Self {
         self.only(|call| call.user.username == user)
     }
 
-    /// Those that change something.
+    /// Selects the writes.
     #[must_use]
     pub fn writes(self) -> Self {
         self.only(Call::is_write)
     }
 
-    /// Those that were refused or went wrong.
+    /// Selects the calls that failed.
     #[must_use]
     pub fn failed(self) -> Self {
         self.only(|call| call.response_status.code >= 400)
     }
 
-    /// Those about this kind, in the plural.
+    /// Selects the calls about this resource.
     #[must_use]
     pub fn of(self, resource: &str) -> Self {
         self.only(|call| call.is_of(resource))
     }
 
-    /// Those for which this is true.
+    /// Selects the calls for which this is true.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&Call) -> bool) -> Self {
         self.0.retain(keep);
         self
     }
 
-    /// Each as `VERB RESOURCE[/PART] [NAMESPACE/]NAME`, to be compared with what was expected.
+    /// Each call as `VERB RESOURCE[/SUBRESOURCE] [NAMESPACE/]NAME`.
     pub fn summary(&self) -> Vec<String> {
         self.0.iter().map(Call::summary).collect()
     }
 
-    /// All of them.
+    /// The calls.
     pub fn as_slice(&self) -> &[Call] {
         &self.0
     }
 
-    /// Panics with a list of them unless there are none.
+    /// Asserts that no call is selected, and lists the calls otherwise.
     ///
     /// # Panics
-    /// When there is one.
+    /// Where a call is selected.
     #[track_caller]
     pub fn assert_none(&self, what: &str) {
         assert!(self.0.is_empty(), "{what}, but there were {}:\n{self}", self.0.len());
@@ -177,12 +177,12 @@ impl Calls {
 }
 
 impl Call {
-    /// Whether it changes something.
+    /// Whether it is a write.
     pub fn is_write(&self) -> bool {
         matches!(self.verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection")
     }
 
-    /// Whether it is about an object of this kind.
+    /// Whether it is about an object of this resource.
     pub fn is_of(&self, resource: &str) -> bool {
         self.object_ref.as_ref().is_some_and(|object| object.resource == resource)
     }
@@ -197,7 +197,7 @@ impl Call {
             ("", "") => text,
             ("", name) => format!("{text} {name}"),
             (namespace, "") => format!("{text} {namespace}/"),
-            // A namespace is recorded as being in itself.
+            // The log has a namespace as an object in itself.
             (_, name) if object.resource == "namespaces" => format!("{text} {name}"),
             (namespace, name) => format!("{text} {namespace}/{name}"),
         }

@@ -1,12 +1,11 @@
-//! Case tables: folders of text files with a fact on each line.
+//! Case tables: folders of text files with a case on each line.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Every line of every file of a folder, in order, with where it is; empty ones and those that begin with `#` are passed
-/// over.
+/// The lines of all files of a folder, in order, with their place. Empty lines and lines that begin with `#` are left out.
 pub fn case_lines(folder: &Path) -> Result<Vec<(String, String)>> {
     let entries = fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))?;
     let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;

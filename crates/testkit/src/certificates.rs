@@ -1,4 +1,4 @@
-//! A cluster's own certificates: nothing in the testbed skips a verification.
+//! The certificates of a cluster: the testbed skips no verification.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -19,7 +19,7 @@ pub(crate) struct Identity {
     pub(crate) key: String,
 }
 
-/// A key to sign service account tokens with, as PEM.
+/// The key that signs service account tokens, as PEM.
 pub(crate) struct SigningKey {
     pub(crate) private: String,
     pub(crate) public: String,
@@ -38,7 +38,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// The authority's key, for the controller that signs what nodes and users ask for.
+    /// The authority's key, for the controller that signs certificate requests.
     pub(crate) fn key(&self) -> String {
         self.0.key().serialize_pem()
     }
@@ -51,7 +51,7 @@ impl Authority {
         self.sign(params)
     }
 
-    /// A certificate for a server that is reached by these names and addresses.
+    /// A certificate for a server with these names and addresses.
     pub(crate) fn server(&self, name: &str, names: &[&str], addresses: &[Ipv4Addr]) -> Result<Identity> {
         let mut params = params(name, None);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

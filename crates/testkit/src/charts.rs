@@ -1,4 +1,4 @@
-//! The charts that rendering is tried on: folders of Go modules, listed in `testbed/charts/charts.txt`.
+//! The charts that rendering is compared on: folders of Go modules, listed in `testbed/charts/charts.txt`.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn modules() -> Result<Vec<Module>> {
                 hash: (*hash).to_owned(),
                 charts: Vec::new(),
             }),
-            _ => anyhow::bail!("charts.txt: {line}: neither a module nor a folder"),
+            _ => anyhow::bail!("charts.txt: {line}: expected a module (path, version, hash) or a chart (folder, name)"),
         }
     }
     Ok(modules)

@@ -1,4 +1,4 @@
-//! Plain requests to an API server, for what a test wants to see or do in passing.
+//! A client of an API server for tests: plain requests with JSON.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use crate::certificates::Identity;
 
-/// Speaks to one API server as one user.
+/// A client of one API server as one user.
 #[derive(Clone, Debug)]
 pub struct Client {
     server: String,
     agent: Agent,
 }
 
-/// What an API server answered.
+/// The response of an API server.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The HTTP status code.
     pub code: u16,
-    /// The object, the list, or the `Status` that says why not; a string where the answer is no JSON.
+    /// The object, the list or the `Status`; a string where the body is not JSON.
     pub body: Value,
 }
 
@@ -45,12 +45,12 @@ impl Client {
         Ok(Self { server, agent: config.into() })
     }
 
-    /// The same user, speaking to another address of the same cluster.
+    /// The same user at another address of the same cluster.
     pub(crate) fn to(&self, server: &str) -> Self {
         Self { server: server.to_owned(), agent: self.agent.clone() }
     }
 
-    /// The address it speaks to.
+    /// The address of the API server.
     pub fn server(&self) -> &str {
         &self.server
     }
@@ -60,7 +60,7 @@ impl Client {
         self.ask(&Method::GET, path, None)
     }
 
-    /// The object at this path, or nothing where there is none.
+    /// The object at this path, or `None` where it does not exist.
     pub fn find(&self, path: &str) -> Result<Option<Value>> {
         let answer = self.send(&Method::GET, path, None)?;
         if answer.code == 404 {
@@ -84,7 +84,7 @@ impl Client {
         self.ask(&Method::DELETE, path, None)
     }
 
-    /// Applies an object at its path, by force, as this manager of fields.
+    /// Applies an object at its path as this field manager, and forces conflicts.
     pub fn apply(&self, path: &str, manager: &str, object: &Value) -> Result<Value> {
         let query = if path.contains('?') { '&' } else { '?' };
         let path = format!("{path}{query}force=true&fieldManager={manager}");
@@ -95,21 +95,21 @@ impl Client {
         self.send(method, path, body)?.object(method, path)
     }
 
-    /// Sends one request; an error only where no answer came.
+    /// Sends one request. An error means that no response came.
     pub fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer> {
         let request = Request::builder().method(method).uri(format!("{}{path}", self.server));
-        let said = || format!("{method} {}{path}", self.server);
+        let context = || format!("{method} {}{path}", self.server);
         let mut response = match body {
             Some(body) => {
-                // JSON is YAML too, and of all patches the only one that is sent is an object to apply.
+                // JSON is YAML, and server-side apply is the only patch that is sent.
                 let kind = if method == Method::PATCH { "application/apply-patch+yaml" } else { "application/json" };
                 let request = request.header("content-type", kind).body(serde_json::to_vec(body)?)?;
                 self.agent.run(request)
             }
             None => self.agent.run(request.body(())?),
         }
-        .with_context(said)?;
-        let text = response.body_mut().with_config().limit(64 << 20).read_to_string().with_context(said)?;
+        .with_context(context)?;
+        let text = response.body_mut().with_config().limit(64 << 20).read_to_string().with_context(context)?;
         let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
         Ok(Answer { code: response.status().as_u16(), body })
     }

@@ -18,21 +18,21 @@ use crate::pki::Pki;
 use crate::wait::until;
 use crate::{Client, Etcd, KubeVersion, LoadBalancer, Node, Process, Sandbox, Tool};
 
-/// What to start. The default is the newest Kubernetes without a node, with an etcd of its own.
+/// The cluster to start. The default is the newest Kubernetes without a node, with an etcd of its own.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The Kubernetes version.
     pub version: KubeVersion,
     /// With a real node, on which pods run. See [`crate::pods_cannot_run`].
     pub node: bool,
-    /// With the controller manager and the scheduler: without them nothing is collected, counted or scheduled, and a
+    /// With the controller manager and the scheduler. Without them no garbage is collected, no pod is scheduled, and a
     /// deleted namespace stays.
     pub controllers: bool,
-    /// More than one are reached through one address, in turn.
+    /// The number of API servers. Several are reached through one address, in turn.
     pub api_servers: u16,
-    /// Whether API servers keep a record of requests, with what was written. By themselves they keep none.
+    /// Whether API servers write an audit log, with the bodies of writes.
     pub audit: bool,
-    /// An etcd to share; otherwise it gets its own.
+    /// An etcd to share. By default the cluster has its own.
     pub etcd: Option<Etcd>,
 }
 
@@ -42,14 +42,14 @@ impl Default for Spec {
     }
 }
 
-/// A running cluster. Dropping it ends it and removes all it made.
+/// A running cluster. Dropping it ends its processes and removes its directory.
 ///
-/// The order of the fields is the order in which they go: first those who talk, last the directory.
+/// The order of the fields is the order in which they are dropped: clients first, the directory last.
 pub struct Cluster {
     others: Vec<Process>,
     node: Option<Node>,
     controllers: Vec<Process>,
-    _front: Option<LoadBalancer>,
+    _load_balancer: Option<LoadBalancer>,
     api_servers: Vec<ApiServer>,
     etcd: Etcd,
     client: Client,
@@ -64,14 +64,14 @@ struct ApiServer {
     process: Option<Process>,
 }
 
-/// The part of being ready that comes a whole second after all others. The administrator needs no roles; whoever gets
-/// rights by them has to wait for it.
+/// The readiness check that passes a second after all others. The administrator needs no roles; users with roles have to
+/// wait for it.
 const ROLES: &str = "poststarthook/rbac/bootstrap-roles";
 
 const READY: Duration = Duration::from_mins(1);
 
 impl Cluster {
-    /// Starts one and waits until its API answers its administrator, and its node, if it has one, takes pods.
+    /// Starts a cluster and waits until its API serves the administrator and its node, if any, is ready for pods.
     pub fn start(spec: Spec) -> Result<Self> {
         let mut sandbox = Sandbox::claim()?;
         let link = if spec.node { Some(Node::connect(&mut sandbox)?) } else { None };
@@ -79,11 +79,11 @@ impl Cluster {
         let etcd = spec.etcd.clone().map_or_else(|| Etcd::start_in(&sandbox), Ok)?;
         sandbox.write("audit-policy.yaml", AUDIT_POLICY)?;
         let ports: Vec<u16> = (0..spec.api_servers).map(|index| 6443 + index).collect();
-        let front = match ports[..] {
+        let load_balancer = match ports[..] {
             [_] => None,
             _ => Some(LoadBalancer::start(address, &ports)?),
         };
-        let server = format!("https://{address}:{}", front.as_ref().map_or(6443, LoadBalancer::port));
+        let server = format!("https://{address}:{}", load_balancer.as_ref().map_or(6443, LoadBalancer::port));
         let pki = Pki::create(&sandbox, &server)?;
         let admin = pki.identity("kubernetes-admin", Some("system:masters"))?;
         let client = Client::new(server, &pki.authority(), &admin)?;
@@ -92,7 +92,7 @@ impl Cluster {
             others: vec![],
             node: None,
             controllers: vec![],
-            _front: front,
+            _load_balancer: load_balancer,
             api_servers,
             etcd,
             client,
@@ -106,7 +106,7 @@ impl Cluster {
         for index in 0..cluster.api_servers.len() {
             cluster.await_api_server(index)?;
         }
-        // Not earlier: they would only take the processor from those they wait for.
+        // Not earlier, because they would take CPU from the API servers that they wait for.
         cluster.launch_controllers()?;
         if let Some(link) = link {
             cluster.await_roles()?;
@@ -115,24 +115,24 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Requests as its administrator.
+    /// A client with the rights of the administrator.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The administrator's kubeconfig file.
+    /// The kubeconfig file of the administrator.
     pub fn kubeconfig(&self) -> PathBuf {
         self.sandbox.dir().join("admin.kubeconfig")
     }
 
-    /// What would be in it for who shows this token.
+    /// The content of a kubeconfig file with this token.
     pub fn kubeconfig_with(&self, token: &str) -> Result<String> {
         let mut config: Value = serde_json::from_str(&fs::read_to_string(self.kubeconfig())?)?;
         config["users"][0]["user"] = json!({ "token": token });
         Ok(serde_json::to_string_pretty(&config)?)
     }
 
-    /// A kubeconfig file for a user, who has no rights but those that are granted to this name or group.
+    /// A kubeconfig file for a user, who has only the rights that are granted to this name or group.
     pub fn kubeconfig_for(&self, user: &str, group: Option<&str>) -> Result<PathBuf> {
         let name = format!("user-{}", user.replace(['/', ':'], "-"));
         self.pki.write_kubeconfig(&self.sandbox, &name, user, group)?;
@@ -140,24 +140,23 @@ impl Cluster {
         Ok(self.sandbox.dir().join(format!("{name}.kubeconfig")))
     }
 
-    /// `kubectl`, of the version the cluster was started as.
+    /// `kubectl` of the version that the cluster was started with.
     pub fn kubectl(&self) -> Tool {
         let program = self.sandbox.programs().kubebox(self.spec.version);
         Tool::new(program, &["kubectl"], &self.kubeconfig(), self.sandbox.dir())
     }
 
-    /// The Helm before Helm, as the cluster's admin.
-    pub fn helm3(&self) -> Tool {
-        Tool::new(self.sandbox.programs().helm3(), &[], &self.kubeconfig(), self.sandbox.dir())
+    /// Helm 3, as the cluster's administrator.
+    pub fn helm3(&self) -> Result<Tool> {
+        Ok(Tool::new(self.sandbox.programs().helm3()?, &[], &self.kubeconfig(), self.sandbox.dir()))
     }
 
-    /// Helm.
+    /// Helm 4, as the cluster's administrator.
     pub fn helm(&self) -> Tool {
         Tool::new(self.sandbox.programs().helm(), &[], &self.kubeconfig(), self.sandbox.dir())
     }
 
-    /// A directory for a `PATH`, with `kubectl` and `helm` under their own names: the one program acts by the name it is
-    /// called by.
+    /// A directory for a `PATH`, with `kubectl` and `helm` under their own names.
     pub fn bin(&self) -> Result<PathBuf> {
         let bin = self.sandbox.dir().join("bin");
         fs::create_dir_all(&bin)?;
@@ -171,22 +170,22 @@ impl Cluster {
         Ok(bin)
     }
 
-    /// Its node, if it was started with one.
+    /// The node, if the cluster was started with one.
     pub fn node(&self) -> Option<&Node> {
         self.node.as_ref()
     }
 
-    /// Its directory and addresses.
+    /// The sandbox: its directory and addresses.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
 
-    /// What its API servers have been asked, from the beginning.
+    /// The audit log of all its API servers, from the start.
     pub fn audit(&self) -> AuditLog {
         AuditLog::new((0..self.api_servers.len()).map(|index| PathBuf::from(self.audit_path(index))).collect())
     }
 
-    /// A fresh namespace, for a test that shares the cluster with others.
+    /// Creates a namespace for a test that shares the cluster with others.
     pub fn namespace(&self, prefix: &str) -> Result<String> {
         static COUNT: AtomicU32 = AtomicU32::new(1);
         let name = format!("{prefix}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -194,7 +193,7 @@ impl Cluster {
         Ok(name)
     }
 
-    /// What `/version` says.
+    /// The answer of `/version`.
     pub fn version(&self) -> Result<Value> {
         self.client.get("/version")
     }
@@ -204,12 +203,12 @@ impl Cluster {
         self.processes().map(Process::memory).sum()
     }
 
-    /// What each of its processes on the host has computed so far, by name.
+    /// The CPU time of each of its processes on the host, by name.
     pub fn cpu(&self) -> Result<BTreeMap<String, Duration>> {
         self.processes().map(|process| Ok((process.name().to_owned(), process.cpu()?))).collect()
     }
 
-    /// Its store.
+    /// Its etcd.
     pub fn etcd(&self) -> &Etcd {
         &self.etcd
     }
@@ -219,12 +218,12 @@ impl Cluster {
         servers.chain(&self.controllers).chain([self.etcd.process()])
     }
 
-    /// Ends an API server as an administrator would.
+    /// Stops an API server with SIGTERM.
     pub fn stop_api_server(&mut self, index: usize) -> Result<()> {
         self.api_servers[index].process.take().map_or(Ok(()), Process::stop)
     }
 
-    /// Ends an API server at once.
+    /// Kills an API server.
     pub fn kill_api_server(&mut self, index: usize) {
         if let Some(process) = self.api_servers[index].process.take() {
             process.kill();
@@ -243,25 +242,25 @@ impl Cluster {
         self.start_api_server(index)
     }
 
-    /// Freezes an API server: its connections stay open and nothing is answered.
+    /// Freezes an API server: its connections stay open and no request is answered.
     pub fn freeze_api_server(&self, index: usize) -> Result<()> {
         self.api_servers[index].process.as_ref().context("the API server is not running")?.freeze()
     }
 
-    /// Lets a frozen API server run on.
+    /// Resumes a frozen API server.
     pub fn thaw_api_server(&self, index: usize) -> Result<()> {
         self.api_servers[index].process.as_ref().context("the API server is not running")?.thaw()
     }
 
-    /// Restarts one API server as another Kubernetes version, on the same data: in the middle of a rolling upgrade
-    /// the others are still what they were.
+    /// Restarts one API server as another Kubernetes version, on the same data. The others keep their version, as in the
+    /// middle of a rolling upgrade.
     pub fn switch_api_server(&mut self, index: usize, version: KubeVersion) -> Result<()> {
         self.stop_api_server(index)?;
         self.api_servers[index].version = version;
         self.start_api_server(index)
     }
 
-    /// Moves the whole control plane to another Kubernetes version, on the same data.
+    /// Restarts the whole control plane as another Kubernetes version, on the same data.
     pub fn switch(&mut self, version: KubeVersion) -> Result<()> {
         self.controllers.clear();
         for index in 0..self.api_servers.len() {
@@ -271,23 +270,23 @@ impl Cluster {
         self.launch_controllers()
     }
 
-    /// Runs another program for as long as the cluster runs. What it prints is in `NAME.log`.
+    /// Runs another program until the cluster ends. Its output is in `NAME.log`.
     pub fn run(&mut self, name: &str, command: &[String]) -> Result<()> {
         self.others.push(Process::start(&self.sandbox, name, command)?);
         Ok(())
     }
 
-    /// A program that runs for as long as the cluster does.
+    /// A program that [`Self::run`] has started.
     pub fn other(&self, name: &str) -> Option<&Process> {
         self.others.iter().find(|process| process.name() == name)
     }
 
-    /// Starts another program, which ends with what is returned. What it prints is in `NAME.log`.
+    /// Starts another program, which ends when the result is dropped. Its output is in `NAME.log`.
     pub fn launch(&self, name: &str, command: &[String]) -> Result<Process> {
         Process::start(&self.sandbox, name, command)
     }
 
-    /// A token for a service account that may do everything, for who cannot bring a certificate.
+    /// A token of a service account with all rights, for clients without a certificate.
     pub fn admin_token(&self) -> Result<String> {
         let kubectl = self.kubectl();
         let account = "kube-system:testbed-admin";
@@ -298,7 +297,7 @@ impl Cluster {
         Ok(token.trim().to_owned())
     }
 
-    /// Lets it run when this program ends, to be found again by this name.
+    /// Keeps the cluster running under this name after this program has ended.
     pub fn keep(mut self, name: &str) -> Result<()> {
         self.sandbox.keep(name)?;
         self.others.into_iter().chain(self.controllers).for_each(Process::leave);
@@ -310,7 +309,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// The address that its API servers are on.
+    /// The address of its API servers.
     pub fn address(&self) -> Ipv4Addr {
         if self.spec.node { self.sandbox.address_block().host() } else { self.sandbox.address_block().loopback() }
     }
@@ -321,6 +320,7 @@ impl Cluster {
 
     fn launch_api_server(&mut self, index: usize) -> Result<()> {
         let server = &self.api_servers[index];
+        self.sandbox.programs().ensure_kubernetes(server.version)?;
         let command = control_plane::ApiServer {
             sandbox: &self.sandbox,
             version: server.version,
@@ -351,7 +351,7 @@ impl Cluster {
     }
 
     fn await_roles(&self) -> Result<()> {
-        until("the built-in roles are there", READY, || self.client.get("/readyz")).map(drop)
+        until("the built-in roles exist", READY, || self.client.get("/readyz")).map(drop)
     }
 
     fn await_api_server(&mut self, index: usize) -> Result<()> {

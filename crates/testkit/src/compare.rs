@@ -1,18 +1,17 @@
-//! Comparing objects field by field, without what the server adds by itself.
+//! Compares objects field by field, without the fields that the server sets.
 
 use serde_json::Value;
 
-/// The differences between two objects, one line each: the path of the field, and both values. Empty when they say
-/// the same.
+/// The differences between two objects, one line each: the path of the field and both values.
 ///
-/// What only the server sets is passed over: identity, times, versions, who manages which field, and `status`.
+/// Fields that only the server sets are left out: identity, times, versions, field managers and `status`.
 pub fn differences(left: &Value, right: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare("", &without_server_fields(left), &without_server_fields(right), &mut found);
     found
 }
 
-/// The object as its author wrote it.
+/// The object without the fields that only the server sets.
 pub fn without_server_fields(object: &Value) -> Value {
     const METADATA: [&str; 7] =
         ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp"];
@@ -63,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_server_sets_is_no_difference() {
+    fn server_fields_are_no_difference() {
         let written = json!({ "metadata": { "name": "a" }, "data": { "k": "v" } });
         let stored = json!({
             "metadata": { "name": "a", "uid": "1", "resourceVersion": "7", "managedFields": [{}] },
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_only_on_one_side_is_a_difference_either_way() {
+    fn a_field_on_one_side_is_a_difference() {
         let (with, without) = (json!({ "data": { "k": "v" } }), json!({ "data": {} }));
         assert_eq!(differences(&with, &without), [".data.k: \"v\" is not null"]);
         assert_eq!(differences(&without, &with), [".data.k: null is not \"v\""]);

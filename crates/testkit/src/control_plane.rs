@@ -4,17 +4,17 @@ use std::net::Ipv4Addr;
 
 use crate::{KubeVersion, Sandbox};
 
-/// Room for the Services of a benchmark.
+/// The Service range of a cluster without a node, large enough for a benchmark.
 const WIDE: &str = "198.18.0.0/16";
 
-/// Where and as what an API server runs.
+/// The parameters of an API server.
 pub(crate) struct ApiServer<'a> {
     pub(crate) sandbox: &'a Sandbox,
     pub(crate) version: KubeVersion,
     pub(crate) address: Ipv4Addr,
     pub(crate) port: u16,
     pub(crate) etcd: &'a str,
-    /// Where it keeps a record of requests, if it does.
+    /// The file of its audit log, if it writes one.
     pub(crate) audit_log: Option<&'a str>,
     pub(crate) with_node: bool,
 }
@@ -40,7 +40,7 @@ impl ApiServer<'_> {
             "--authorization-mode=Node,RBAC".to_owned(),
             "--enable-admission-plugins=NodeRestriction".to_owned(),
             "--allow-privileged=true".to_owned(),
-            // Without a node nobody is taken to a Service: then there may be as many as anybody likes.
+            // Without a node no Service is reached, so the range need not be the sandbox's own.
             format!(
                 "--service-cluster-ip-range={}",
                 if self.with_node { sandbox.address_block().services() } else { WIDE.to_owned() }
@@ -61,15 +61,15 @@ impl ApiServer<'_> {
             command.extend([
                 format!("--audit-policy-file={}", sandbox.path("audit-policy.yaml")),
                 format!("--audit-log-path={log}"),
-                // In megabytes: a test reads the whole log, so it is never begun anew.
+                // In megabytes. A test reads the whole log, so it is never rotated.
                 "--audit-log-maxsize=4096".to_owned(),
             ]);
         }
         command.push(if self.with_node {
-            // Aggregated servers run in pods, which only their own addresses reach from here.
+            // Aggregated API servers run in pods, which the API server reaches only by pod address.
             "--enable-aggregator-routing=true".to_owned()
         } else {
-            // The Service `kubernetes` may not point to a loopback address, and without pods nobody asks for it.
+            // The Service `kubernetes` must not point to a loopback address, and without pods it is unused.
             "--endpoint-reconciler-type=none".to_owned()
         });
         command.extend(emulation(self.version));
@@ -86,10 +86,10 @@ pub(crate) fn controller_manager(sandbox: &Sandbox, version: KubeVersion) -> Vec
         format!("--cluster-signing-cert-file={}", sandbox.path("pki/ca.crt")),
         format!("--cluster-signing-key-file={}", sandbox.path("pki/ca.key")),
         "--use-service-account-credentials=true".to_owned(),
-        // The node's addresses come from its network plugin.
+        // The addresses of pods come from the network plugin.
         "--controllers=*,-nodeipam".to_owned(),
     ]);
-    command.extend(alone());
+    command.extend(single_instance());
     command.extend(emulation(version));
     command
 }
@@ -97,13 +97,13 @@ pub(crate) fn controller_manager(sandbox: &Sandbox, version: KubeVersion) -> Vec
 pub(crate) fn scheduler(sandbox: &Sandbox, version: KubeVersion) -> Vec<String> {
     let mut command = program(sandbox, version, "kube-scheduler");
     command.push(format!("--kubeconfig={}", sandbox.path("scheduler.kubeconfig")));
-    command.extend(alone());
+    command.extend(single_instance());
     command.extend(emulation(version));
     command
 }
 
-/// There is only one of each, nobody asks for their metrics, and a test does not wait for their good manners.
-fn alone() -> [String; 4] {
+/// Flags of a component that runs once: no leader election, no metrics, and no rate limit that slows tests.
+fn single_instance() -> [String; 4] {
     ["--leader-elect=false", "--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000"].map(str::to_owned)
 }
 
@@ -115,8 +115,8 @@ fn program(sandbox: &Sandbox, version: KubeVersion, component: &str) -> Vec<Stri
     vec![sandbox.programs().kubebox(version).to_string_lossy().into_owned(), component.to_owned()]
 }
 
-/// Every request is on record once it is answered, but for those that only ask whether the server is well. What
-/// clients write is recorded with it; what Kubernetes' own components write is not, for there is too much of it.
+/// Records every request once it is answered, except health checks. The bodies of clients' writes are recorded; those of
+/// Kubernetes' own components are not, because they are too many.
 pub(crate) const AUDIT_POLICY: &str = r#"
 apiVersion: audit.k8s.io/v1
 kind: Policy

@@ -1,4 +1,4 @@
-//! The store behind API servers.
+//! etcd, the store of API servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::{KubeVersion, Process, Sandbox};
 
-/// A running etcd. Any number of clusters can share one, each under a prefix of its own.
+/// A running etcd. Clusters can share one, each under its own prefix.
 #[derive(Clone, Debug)]
 pub struct Etcd(Arc<Inner>);
 
@@ -15,25 +15,25 @@ pub struct Etcd(Arc<Inner>);
 struct Inner {
     process: Process,
     address: String,
-    /// Held for an etcd that belongs to no cluster: it goes when the last cluster that shares it has gone.
-    _bed: Option<Sandbox>,
+    /// The sandbox of a shared etcd, which ends when the last cluster that shares it has ended.
+    _sandbox: Option<Sandbox>,
 }
 
 impl Etcd {
-    /// Starts one to be shared.
+    /// Starts an etcd for several clusters.
     pub fn start() -> Result<Self> {
         let sandbox = Sandbox::claim()?;
         let (process, address) = launch(&sandbox)?;
-        Ok(Self(Arc::new(Inner { process, address, _bed: Some(sandbox) })))
+        Ok(Self(Arc::new(Inner { process, address, _sandbox: Some(sandbox) })))
     }
 
-    /// Starts one in a cluster's own sandbox.
+    /// Starts an etcd in the sandbox of a cluster.
     pub(crate) fn start_in(sandbox: &Sandbox) -> Result<Self> {
         let (process, address) = launch(sandbox)?;
-        Ok(Self(Arc::new(Inner { process, address, _bed: None })))
+        Ok(Self(Arc::new(Inner { process, address, _sandbox: None })))
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> &str {
         &self.0.address
     }
@@ -43,7 +43,7 @@ impl Etcd {
         &self.0.process
     }
 
-    /// Forgets all that was before now: who watches from an earlier point has to begin anew.
+    /// Compacts the history up to now: a watch from an earlier revision has to list again.
     pub fn compact(&self) -> Result<()> {
         let ask = |path: &str, body: serde_json::Value| -> Result<serde_json::Value> {
             Ok(ureq::post(format!("{}{path}", self.0.address)).send_json(body)?.body_mut().read_json()?)
@@ -53,7 +53,7 @@ impl Etcd {
         ask("/v3/kv/compaction", serde_json::json!({ "revision": revision, "physical": true })).map(drop)
     }
 
-    /// Leaves it running when this program ends.
+    /// Keeps it running after this program has ended.
     pub(crate) fn leave(self) {
         std::mem::forget(self);
     }
@@ -74,7 +74,7 @@ fn launch(sandbox: &Sandbox) -> Result<(Process, String)> {
         // A lone member elects itself after one election time-out: the default makes every start a second slower.
         "--heartbeat-interval=10".to_owned(),
         "--election-timeout=50".to_owned(),
-        // Nobody's data: what a power cut takes, a test makes again.
+        // Test data need not survive a power cut.
         "--unsafe-no-fsync".to_owned(),
         "--log-level=warn".to_owned(),
     ];

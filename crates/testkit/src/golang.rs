@@ -1,4 +1,4 @@
-//! How the testbed's programs are built: with Go, from the modules in `testbed/`.
+//! Builds the programs of the testbed with Go, from the modules in `testbed/`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,12 +13,12 @@ use crate::programs::{Build, Copied};
 fn go(module: &str) -> Command {
     let mut command = Command::new("go");
     command.current_dir(paths::testbed_sources().join(module));
-    // Static programs run in images without a C library; -trimpath makes them the same from any checkout.
+    // Static programs run in images without a C library. With -trimpath every checkout gives the same program.
     command.env("CGO_ENABLED", "0").env("GOFLAGS", "-trimpath -buildvcs=false").env("GOWORK", "off");
     command
 }
 
-/// How many packages the program is linked from. It also downloads them, which is the first thing that can fail.
+/// The number of packages that the program is linked from. Downloads them where they are missing.
 pub(crate) fn count_packages(build: &Build) -> Result<u64> {
     let listed =
         go(build.module).args(["list", "-deps", build.package]).output().context("run go: is it installed?")?;
@@ -31,7 +31,7 @@ pub(crate) fn count_packages(build: &Build) -> Result<u64> {
 pub(crate) fn build(build: &Build, output: &Path, mut compiled: impl FnMut()) -> Result<()> {
     let variables = build.variables.iter().map(|(name, value)| format!("-X {name}={value}"));
     let flags: Vec<String> = ["-s", "-w"].into_iter().map(str::to_owned).chain(variables).collect();
-    // Beside its place, so that what has the right name is whole.
+    // Renamed once it is complete.
     let partial = output.with_extension("partial");
     let mut child = go(build.module)
         .args(["build", "-v", "-ldflags", &flags.join(" "), "-o"])
@@ -39,16 +39,16 @@ pub(crate) fn build(build: &Build, output: &Path, mut compiled: impl FnMut()) ->
         .stderr(Stdio::piped())
         .spawn()
         .context("run go")?;
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     if let Some(stderr) = child.stderr.take() {
         for line in BufReader::new(stderr).lines() {
-            // With -v, each compiled package is one word; everything else is something to show.
+            // With -v, the line of a compiled package is one word; all other lines are messages.
             let line = line?;
-            if line.contains(' ') { said.push(line) } else { compiled() }
+            if line.contains(' ') { messages.push(line) } else { compiled() }
         }
     }
     if !child.wait()?.success() {
-        bail!("go build {} in testbed/{}:\n{}", build.package, build.module, said.join("\n"));
+        bail!("go build {} in testbed/{}:\n{}", build.package, build.module, messages.join("\n"));
     }
     fs::rename(&partial, output).with_context(|| format!("keep {}", output.display()))
 }
@@ -59,19 +59,20 @@ pub(crate) fn copy(copied: &Copied, dir: &Path) -> Result<()> {
     copy_tree(&source, &dir.join(copied.output)).with_context(|| format!("copy {} of {}", copied.folder, copied.source))
 }
 
-/// Where a module's files are, downloaded first where they have to be. Their content has to have this hash.
+/// The directory of a module, downloaded where it is missing. An error where its content does not have this hash.
 pub(crate) fn download(module: &str, version: &str, hash: &str) -> Result<PathBuf> {
-    let wanted = format!("{module}@{version}");
-    let answer = Command::new("go").args(["mod", "download", "-json", &wanted]).env("GOWORK", "off").output()?;
+    let module_version = format!("{module}@{version}");
+    let answer =
+        Command::new("go").args(["mod", "download", "-json", &module_version]).env("GOWORK", "off").output()?;
     let answer: serde_json::Value = serde_json::from_slice(&answer.stdout)
-        .with_context(|| format!("download {wanted}: {}", String::from_utf8_lossy(&answer.stderr)))?;
+        .with_context(|| format!("download {module_version}: {}", String::from_utf8_lossy(&answer.stderr)))?;
     if answer["Sum"] != hash {
-        bail!("download {wanted}: it has the hash {}, and {hash} is wanted: {}", answer["Sum"], answer["Error"]);
+        bail!("download {module_version}: its hash is {}, expected {hash}: {}", answer["Sum"], answer["Error"]);
     }
     Ok(PathBuf::from(answer["Dir"].as_str().context("a module has a directory")?))
 }
 
-/// Copies a directory, contents only: files in Go's module cache are read-only, and these are not to be.
+/// Copies a directory without its permissions, because files in Go's module cache are read-only.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

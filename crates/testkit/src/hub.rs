@@ -1,4 +1,4 @@
-//! Starting the hub on a cluster, as its own service account and with the rights that are shipped for it.
+//! Starts the hub on a cluster, with its own service account and the RBAC rules that are shipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::{Cluster, paths, until};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// Installs the hub's objects, starts it from this program, and registers the cluster it runs on with it: as `local`, in
-/// the organization `local`. A copy of the program is in the cluster's `bin`.
+/// Installs the hub's objects, starts the hub from this program, and registers its own cluster as `local` in the
+/// organization `local`. A copy of the program is in the `bin` of the cluster.
 pub fn start_hub(cluster: &mut Cluster, program: &Path) -> Result<()> {
     let token = install_hub(cluster)?;
     let examples = paths::checkout().join("deploy/examples");
@@ -21,7 +21,7 @@ pub fn start_hub(cluster: &mut Cluster, program: &Path) -> Result<()> {
     let kubeconfig = write_kubeconfig(cluster, &token)?;
     let installed = cluster.sandbox().dir().join("bin/fitout");
     fs::create_dir_all(cluster.sandbox().dir().join("bin"))?;
-    // A copy: the next build must not pull the program away from under the hub.
+    // A copy, because the next build replaces the program.
     fs::copy(program, &installed)?;
     let address = format!("{}:{COMPUTE}", cluster.address());
     let kubeconfig = format!("KUBECONFIG={}", kubeconfig.display());
@@ -31,10 +31,10 @@ pub fn start_hub(cluster: &mut Cluster, program: &Path) -> Result<()> {
     register(cluster)
 }
 
-/// The port that the hub serves plans on.
+/// The port of the hub's aggregated API.
 const COMPUTE: u16 = 8443;
 
-/// Has the API server ask a hub that serves plans on the cluster's own address, and waits until it does.
+/// Registers the aggregated API of a hub that listens on the cluster's own address, and waits until it is available.
 pub fn serve_compute(cluster: &Cluster) -> Result<()> {
     let address = cluster.address().to_string();
     let metadata = json!({ "name": "fitout-hub", "namespace": "fitout-system" });
@@ -42,7 +42,7 @@ pub fn serve_compute(cluster: &Cluster) -> Result<()> {
     let spec = if cluster.node().is_some() {
         json!({ "ports": [port] })
     } else {
-        // Without a node nobody takes a Service to its endpoints.
+        // Without kube-proxy a Service does not reach its endpoints.
         json!({ "type": "ExternalName", "externalName": address, "ports": [port] })
     };
     let mut objects = vec![json!({ "apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec })];
@@ -63,7 +63,7 @@ pub fn serve_compute(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// Installs the kinds and the rights that the hub needs, and says the token of its service account.
+/// Installs the CRDs and the RBAC rules of the hub, and returns a token of its service account.
 pub fn install_hub(cluster: &Cluster) -> Result<String> {
     let deploy = paths::checkout().join("deploy");
     let kubectl = cluster.kubectl();
@@ -82,10 +82,10 @@ fn write_kubeconfig(cluster: &Cluster, token: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Registers the local cluster as `local`, and waits until the hub has connected to it and read its catalog.
+/// Registers the cluster as `local`, and waits until the hub has connected to it and has read its catalog.
 fn register(cluster: &Cluster) -> Result<()> {
     let client = cluster.client();
-    until("the organization's namespace is there", LIMIT, || client.get("/api/v1/namespaces/org-local"))?;
+    until("the organization's namespace exists", LIMIT, || client.get("/api/v1/namespaces/org-local"))?;
     let metadata = |name: &str| json!({ "name": name, "namespace": "org-local" });
     let objects = json!({ "apiVersion": "v1", "kind": "List", "items": [
         {

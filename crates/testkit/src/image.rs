@@ -1,4 +1,4 @@
-//! Container images, made from the testbed's programs without a container engine.
+//! Container images, built from programs without a container engine.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,27 +12,27 @@ use sha2::{Digest, Sha256};
 
 use crate::Programs;
 
-/// What goes into an image.
+/// A container image with one layer.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The name that pods ask for.
+    /// The name that pods use.
     pub reference: String,
-    /// Files and folders of this machine, and where they are in the image.
+    /// Files and folders of this machine, and their paths in the image.
     pub files: Vec<(PathBuf, String)>,
     /// The program and its first arguments.
     pub entrypoint: Vec<String>,
-    /// The directory it starts in.
+    /// The working directory.
     pub directory: String,
-    /// Who it runs as, by number: the image has no list of users. Restricted pods ask for one that is not root.
+    /// The user, by number, because the image has no list of users. Restricted pods require one that is not root.
     pub user: u32,
 }
 
-/// What an image that takes another's place does.
+/// The behaviour of an image that stands in for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandIn {
     /// Answers every probe.
     Serves,
-    /// Ends with 0 at once, as a Job.
+    /// Exits with 0 at once, as a Job.
     Exits,
 }
 
@@ -47,17 +47,17 @@ impl Image {
         }
     }
 
-    /// The image behind every pod.
+    /// The pause image, which every pod has.
     pub fn pause(programs: &Programs) -> Self {
         Self::of("localhost/pause:1", &[(programs.tool("standin"), "standin")], &["/standin", "pause"])
     }
 
-    /// The cluster's DNS.
+    /// CoreDNS.
     pub fn dns(programs: &Programs) -> Self {
         Self::of("localhost/coredns:1", &[(programs.workload("dns"), "coredns")], &["/coredns"])
     }
 
-    /// podinfo with podcli, under the name its chart asks for.
+    /// podinfo with podcli, under the name in its chart.
     pub fn podinfo(programs: &Programs) -> Self {
         let files = [
             (programs.workload("podinfo"), "home/app/podinfo"),
@@ -68,21 +68,21 @@ impl Image {
         Self { directory: "/home/app".to_owned(), ..image }
     }
 
-    /// metrics-server, under the name its chart asks for.
+    /// metrics-server, under the name in its chart.
     pub fn metrics_server(programs: &Programs) -> Self {
-        // The chart in the module of v0.9.0 still asks for the version before.
+        // The chart in the module of v0.9.0 still names the version before.
         let reference = "registry.k8s.io/metrics-server/metrics-server:v0.8.1";
         Self::of(reference, &[(programs.workload("metrics-server"), "metrics-server")], &["/metrics-server"])
     }
 
-    /// A program that takes the place of any other, under the other's name.
+    /// The stand-in, under the name of the image that it replaces.
     pub fn stand_in(programs: &Programs, reference: &str, what: StandIn) -> Self {
         let verb = if what == StandIn::Serves { "serve" } else { "exit" };
         Self::of(reference, &[(programs.tool("standin"), "standin")], &["/standin", verb])
     }
 
-    /// The hub, from a program of it. A static one is all there is in it, beside the authorities that servers of the internet
-    /// are known by; with any other comes what it is linked to on this machine.
+    /// The hub, from its program, with the CA certificates of this machine. A program that is not static brings the libraries
+    /// of this machine that it is linked to.
     pub fn hub(reference: &str, program: &Path) -> Result<Self> {
         let mut image = Self::of(reference, &[(program.to_owned(), "fitout")], &["/fitout"]);
         image.user = 65532;
@@ -95,7 +95,7 @@ impl Image {
         Ok(image)
     }
 
-    /// Writes it as an OCI layout in one archive, and returns the digest of its manifest.
+    /// Writes the image as an OCI layout in one archive, and returns the digest of its manifest.
     pub fn write(&self, archive: &Path) -> Result<String> {
         let layer_path = archive.with_extension("layer");
         let layer = self.write_layer(&layer_path)?;
@@ -139,9 +139,9 @@ impl Image {
 
     fn write_layer(&self, path: &Path) -> Result<Blob> {
         let mut tar = tar::Builder::new(Hashing { inner: File::create(path)?, hash: Sha256::new(), size: 0 });
-        // The same files give the same digest, whenever they were built.
+        // The same files give the same digest at any time.
         tar.mode(tar::HeaderMode::Deterministic);
-        // A file's holes are GNU's idea: images have none.
+        // Sparse files are a GNU extension that images do not support.
         tar.sparse(false);
         let mut temporary = tar::Header::new_gnu();
         temporary.set_entry_type(tar::EntryType::Directory);
@@ -156,14 +156,14 @@ impl Image {
     }
 }
 
-/// Where Debian keeps certificates, and programs look for them.
+/// The CA certificates on Debian, where programs look for them.
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
-/// The libraries that a program is linked to at run time; none for a static one.
+/// The shared libraries of a program. A static program has none.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>> {
     let output = Command::new("ldd").arg(program).output().context("run ldd")?;
     let text = String::from_utf8(output.stdout)?;
-    // `name => /path (0x…)`, or only the path for what loads the others.
+    // `name => /path (0x…)`, or only the path for the dynamic loader.
     let paths = text.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
     Ok(paths.map(PathBuf::from).collect())
 }
@@ -194,7 +194,7 @@ fn append(tar: &mut tar::Builder<File>, path: &str, content: &[u8]) -> Result<()
     Ok(tar.append_data(&mut header, path, content)?)
 }
 
-/// Hashes what passes through.
+/// A writer that hashes and counts what it writes.
 struct Hashing {
     inner: File,
     hash: Sha256,

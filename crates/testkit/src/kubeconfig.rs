@@ -1,10 +1,10 @@
-//! Kubeconfig files, complete in themselves: certificates are inside, so that a file can be moved or copied.
+//! Kubeconfig files with their certificates inside, so that a file can be moved.
 
 use serde_json::{Value, json};
 
 use crate::certificates::Identity;
 
-/// Who is allowed where, as a kubeconfig. It is JSON, which every reader of YAML reads.
+/// A kubeconfig for a user, as JSON, which is YAML.
 pub(crate) fn kubeconfig(server: &str, authority: &str, user: &Identity) -> Value {
     json!({
         "apiVersion": "v1",

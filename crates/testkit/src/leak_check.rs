@@ -1,4 +1,5 @@
-//! What of the testbed can be seen on the machine: after a test there is to be nothing.
+//! Traces of the testbed on the machine: directories, processes, mounts, links and control groups. After a test none
+//! is left.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use anyhow::Result;
 
 use crate::{paths, sandbox};
 
-/// Every trace of the sandbox that is or was in this directory.
+/// The traces of the sandbox in this directory, which may be gone.
 pub fn of(sandbox: &Path) -> Result<Vec<String>> {
     let number = sandbox.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (link, group) = (format!("fitout{number}"), format!("fitout-testbed-{number}"));
@@ -15,7 +16,7 @@ pub fn of(sandbox: &Path) -> Result<Vec<String>> {
     if sandbox.exists() {
         found.push(format!("directory {}", sandbox.display()));
     }
-    // With a slash, or the sandbox 1 would find the sandbox 12.
+    // With a slash, because sandbox 1 would also match sandbox 12.
     let inside = format!("{}/", sandbox.display());
     found.extend(processes(&inside, &group)?);
     found.extend(
@@ -27,11 +28,11 @@ pub fn of(sandbox: &Path) -> Result<Vec<String>> {
     if Path::new("/sys/class/net").join(&link).exists() {
         found.push(format!("link {link}"));
     }
-    found.extend(cgroups()?.into_iter().filter(|path| path.ends_with(&group)).map(|path| said("cgroup", &path)));
+    found.extend(cgroups()?.into_iter().filter(|path| path.ends_with(&group)).map(|path| trace("cgroup", &path)));
     Ok(found)
 }
 
-/// Every trace of every sandbox that nobody uses: `cargo xtask up` keeps one, and others may run tests of their own.
+/// The traces of all sandboxes that no process owns. The sandbox that `cargo xtask up` keeps is left out.
 pub fn all() -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut numbers: Vec<PathBuf> = Vec::new();
@@ -61,7 +62,7 @@ fn processes(inside: &str, group: &str) -> Result<Vec<String>> {
         if name.parse::<u32>().is_err() || name == std::process::id().to_string() {
             continue;
         }
-        // A process can end while it is looked at.
+        // A process can end while it is read.
         let read = |what: &str| fs::read(format!("/proc/{name}/{what}")).unwrap_or_default();
         let command = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
         let groups = String::from_utf8_lossy(&read("cgroup")).into_owned();
@@ -73,7 +74,7 @@ fn processes(inside: &str, group: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The testbed's control groups, in every hierarchy there is.
+/// The control groups of the testbed, in every hierarchy.
 fn cgroups() -> Result<Vec<PathBuf>> {
     let root = Path::new("/sys/fs/cgroup");
     let mut found = Vec::new();
@@ -85,11 +86,11 @@ fn cgroups() -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn said(what: &str, path: &Path) -> String {
+fn trace(what: &str, path: &Path) -> String {
     format!("{what} {}", path.display())
 }
 
-/// The names in a directory, none where there is no such directory.
+/// The names in a directory, empty where it does not exist.
 fn names(dir: &Path) -> Result<Vec<String>> {
     if !dir.is_dir() {
         return Ok(vec![]);

@@ -1,4 +1,4 @@
-//! A real Kubernetes for tests: clusters in seconds, gone without a trace.
+//! A real Kubernetes for tests: clusters that start in seconds and leave nothing behind.
 //!
 //! ```no_run
 //! # fn main() -> anyhow::Result<()> {
@@ -9,8 +9,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The programs are built once by `cargo xtask testbed`. Everything a cluster makes is in one directory, its sandbox, and
-//! everything it starts is on record there, so that it can be ended by whoever comes next.
+//! `cargo xtask testbed` builds the programs once. All files of a cluster are in one directory, its sandbox, and every
+//! process it starts is recorded there, so that any later run can end it.
 
 mod audit;
 mod cases;
@@ -21,15 +21,20 @@ mod cluster;
 mod compare;
 mod control_plane;
 mod etcd;
+mod example_catalog;
+mod example_chart;
 mod flux;
 mod golang;
+pub mod http_server;
 mod hub;
 mod image;
+mod installation;
 mod kubeconfig;
 pub mod leak_check;
 mod load_balancer;
 mod logs;
 mod node;
+mod objects;
 mod oracle;
 pub mod paths;
 mod pki;
@@ -50,16 +55,20 @@ pub use client::{Answer, Client};
 pub use cluster::{Cluster, Spec};
 pub use compare::{differences, without_server_fields};
 pub use etcd::Etcd;
+pub use example_catalog::write_example_catalog;
+pub use example_chart::write_example_chart;
 pub use flux::Flux;
 pub use golang::copy_tree;
 pub use hub::{install_hub, serve_compute, start_hub};
 pub use image::{Image, StandIn};
+pub use installation::Installation;
 pub use load_balancer::LoadBalancer;
 pub use node::{NoPods, Node, install_dns, pods_cannot_run};
+pub use objects::{INSTANCES, add_fake_node, apply, condition, object};
 pub use oracle::Oracle;
 pub use process::{Process, clock_mover, cpu, cpu_of_children};
-pub use programs::{Programs, Progress};
-pub use proxy::{Asked, Fault, Proxy};
+pub use programs::{Part, Programs, Progress};
+pub use proxy::{Fault, Proxy, ProxyRequest};
 pub use raw_tls_request::raw_tls_request;
 pub use registry::Registry;
 pub use sandbox::{AddressBlock, Sandbox, end, find_kept, sweep};

@@ -1,4 +1,4 @@
-//! One address in front of several API servers, as a load balancer is.
+//! A TCP load balancer in front of several API servers.
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,27 +9,27 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// Gives each new connection to the next server in turn, passing over those that refuse it.
+/// Forwards each new connection to the next server in turn that accepts it.
 #[derive(Debug)]
 pub struct LoadBalancer {
     address: SocketAddr,
-    over: Arc<AtomicBool>,
+    closed: Arc<AtomicBool>,
 }
 
 const PORT: u16 = 443;
 
 impl LoadBalancer {
     pub(crate) fn start(address: Ipv4Addr, ports: &[u16]) -> Result<Self> {
-        // Only root may have the usual port.
+        // Only root may use a port below 1024.
         let listener = TcpListener::bind((address, PORT))
             .or_else(|_| TcpListener::bind((address, PORT + 8000)))
             .with_context(|| format!("listen on {address}"))?;
-        let front = Self { address: listener.local_addr()?, over: Arc::default() };
+        let front = Self { address: listener.local_addr()?, closed: Arc::default() };
         let servers: Vec<SocketAddr> = ports.iter().map(|&port| (address, port).into()).collect();
-        let over = Arc::clone(&front.over);
+        let closed = Arc::clone(&front.closed);
         thread::spawn(move || {
             for (turn, connection) in listener.incoming().enumerate() {
-                if over.load(Ordering::Relaxed) {
+                if closed.load(Ordering::Relaxed) {
                     return;
                 }
                 let Ok(connection) = connection else { continue };
@@ -42,7 +42,7 @@ impl LoadBalancer {
         Ok(front)
     }
 
-    /// The port it listens on.
+    /// Its port.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
@@ -50,8 +50,8 @@ impl LoadBalancer {
 
 impl Drop for LoadBalancer {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
-        // The listener only looks up when somebody comes.
+        self.closed.store(true, Ordering::Relaxed);
+        // The listener reads the flag when a connection arrives.
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
     }
 }
@@ -60,7 +60,7 @@ fn connect(server: SocketAddr) -> Option<TcpStream> {
     TcpStream::connect_timeout(&server, Duration::from_secs(1)).ok()
 }
 
-/// Copies both ways until either side ends.
+/// Copies in both directions until either side ends.
 fn join(client: TcpStream, server: TcpStream) {
     let (Ok(client_too), Ok(server_too)) = (client.try_clone(), server.try_clone()) else { return };
     thread::spawn(move || pour(client, server));
@@ -68,7 +68,7 @@ fn join(client: TcpStream, server: TcpStream) {
 }
 
 fn pour(mut from: TcpStream, mut to: TcpStream) {
-    // However it ended, both sides are told that it has.
+    // In any case both sides see the end.
     let _ = io::copy(&mut from, &mut to);
     let _ = to.shutdown(Shutdown::Write);
     let _ = from.shutdown(Shutdown::Read);

@@ -1,4 +1,4 @@
-//! What is left to look at when a test has failed.
+//! Saves the logs of clusters when a test fails.
 
 use std::fs;
 use std::panic;
@@ -9,7 +9,7 @@ use crate::paths;
 
 static WATCHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// From now on a panic anywhere in this process saves the logs of this sandbox.
+/// Saves the logs of this sandbox at every panic in this process from now on.
 pub(crate) fn watch(sandbox: &Path) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -52,7 +52,7 @@ fn save(sandbox: &Path, target: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Beside the test programs, where `cargo clean` removes them.
+/// The directory of saved logs: in the target directory, where `cargo clean` removes them.
 fn directory() -> PathBuf {
     let target = std::env::current_exe().ok().and_then(|exe| exe.ancestors().nth(3).map(Path::to_owned));
     target.unwrap_or_else(|| paths::checkout().join("target")).join("testbed-logs")

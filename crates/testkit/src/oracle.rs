@@ -1,4 +1,4 @@
-//! Go, which is asked many times.
+//! Oracles: programs that answer how a Go library understands its input.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::Programs;
 
-/// A running oracle: a small program over a Go library. It ends when nobody asks it any more.
+/// A running oracle. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Oracle {
     process: Child,
@@ -19,12 +19,12 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Starts a oracle by its name, such as `oracle-template`: from the directory that `FITOUT_JUDGES` names, where somebody
-    /// has built them in another way, else from the testbed.
+    /// Starts an oracle by its name, such as `oracle-template`, from the directory in `FITOUT_JUDGES` or else from the
+    /// testbed. `cargo xtask coverage` sets the variable to oracles that count what they execute.
     pub fn start(name: &str) -> Result<Self> {
         let program = match env::var_os("FITOUT_JUDGES") {
             Some(dir) => Path::new(&dir).join(name),
-            None => Programs::get()?.oracle(name),
+            None => Programs::get()?.oracle(name)?,
         };
         let mut process = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let questions = process.stdin.take();
@@ -32,7 +32,7 @@ impl Oracle {
         Ok(Self { process, questions, answers })
     }
 
-    /// An answer to each question. The oracle reads all questions before it answers, so neither waits for the other.
+    /// One answer for each question. The oracle reads all questions before it answers, so the pipes cannot block.
     pub fn ask(&mut self, questions: &[Json]) -> Result<Vec<Json>> {
         let mut asked = serde_json::to_vec(questions)?;
         asked.push(b'\n');

@@ -1,4 +1,4 @@
-//! All the certificates of one cluster, in the files its components read.
+//! The certificates of one cluster, in the files that its components read.
 
 use std::net::Ipv4Addr;
 
@@ -17,7 +17,7 @@ pub(crate) struct Pki {
 }
 
 impl Pki {
-    /// Makes all of them, for a cluster whose API is at `server`.
+    /// Creates all certificates for a cluster whose API is at `server`.
     pub(crate) fn create(sandbox: &Sandbox, server: &str) -> Result<Self> {
         let authority = Authority::new("kubernetes")?;
         sandbox.write("pki/ca.crt", authority.certificate())?;
@@ -32,7 +32,7 @@ impl Pki {
         write(sandbox, "apiserver-kubelet-client", &kubelet_client)?;
         write(sandbox, "kubelet", &authority.server(NODE, &[NODE], &[slot.node()])?)?;
 
-        // Of its own: whoever holds a certificate of this authority may claim to speak for anyone.
+        // A separate authority, because a holder of its certificates may act as any user.
         let front_proxy = Authority::new("front-proxy")?;
         sandbox.write("pki/front-proxy-ca.crt", front_proxy.certificate())?;
         write(sandbox, "front-proxy-client", &front_proxy.client("front-proxy-client", None)?)?;
@@ -50,7 +50,7 @@ impl Pki {
         Ok(pki)
     }
 
-    /// A new identity that the cluster takes for this user.
+    /// A client certificate for this user.
     pub(crate) fn identity(&self, user: &str, group: Option<&str>) -> Result<Identity> {
         self.authority.client(user, group)
     }

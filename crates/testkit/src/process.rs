@@ -1,4 +1,4 @@
-//! A process of the testbed, and what can be done to it.
+//! A process of the testbed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ impl Process {
         Ok(Self { name: name.to_owned(), log: sandbox.dir().join(format!("{name}.log")), child })
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -35,7 +35,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Asks it to end, and waits until it has. One that does not listen is killed after 20 seconds.
+    /// Sends SIGTERM and waits for the end. Kills the process after 20 seconds.
     pub fn stop(mut self) -> Result<()> {
         self.signal(Signal::TERM)?;
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -45,28 +45,28 @@ impl Process {
         Ok(())
     }
 
-    /// Whether it has ended by itself.
+    /// Whether it has ended.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Kills it.
     pub fn kill(self) {}
 
-    /// Stops it from running without ending it: connections stay open and nobody answers.
+    /// Sends SIGSTOP: connections stay open and no request is answered.
     pub fn freeze(&self) -> Result<()> {
         self.signal(Signal::STOP)
     }
 
-    /// Lets it run on.
+    /// Sends SIGCONT, which resumes it after [`Self::freeze`].
     pub fn thaw(&self) -> Result<()> {
         self.signal(Signal::CONT)
     }
 
-    /// Waits until `look` finds it ready. When it ends instead, that is the error at once, with the end of its log.
+    /// Waits until `look` succeeds. Where the process ends first, the error has the end of its log.
     pub(crate) fn until_ready<T>(&mut self, limit: Duration, mut look: impl FnMut() -> Result<T>) -> Result<T> {
         let what = format!("{} is ready", self.name);
-        // The inner result is an end of the waiting, whichever it is; the outer error is a reason to look again.
+        // The inner result ends the wait. The outer error continues it.
         until(&what, limit, || match self.child.try_wait()? {
             Some(status) => {
                 Ok(Err(anyhow!("{} ended with {status}; the end of its log:\n{}", self.name, self.tail(12))))
@@ -75,38 +75,38 @@ impl Process {
         })?
     }
 
-    /// The last lines it printed.
+    /// The last lines of its output.
     pub fn tail(&self, lines: usize) -> String {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
         let all: Vec<&str> = text.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }
 
-    /// Leaves it running when this program ends.
+    /// Keeps it running after this program has ended.
     pub(crate) fn leave(self) {
         std::mem::forget(self);
     }
 
-    /// Its memory in bytes; what it shares with others, as the program's own code, counts for each in part.
+    /// Its memory in bytes (PSS): shared pages count in proportion.
     pub fn memory(&self) -> Result<u64> {
         self.bytes("smaps_rollup", "Pss:")
     }
 
-    /// The most memory in bytes that it ever had in use.
+    /// Its peak memory in bytes.
     pub fn peak_memory(&self) -> Result<u64> {
         self.bytes("status", "VmHWM:")
     }
 
-    /// What it has computed so far, as the kernel counts it.
+    /// Its CPU time so far.
     pub fn cpu(&self) -> Result<Duration> {
         cpu(self.id())
     }
 
-    /// A size that the kernel tells in a file on the process, on the line that begins so.
+    /// A size from a file in `/proc`, on the line that begins with this text.
     fn bytes(&self, file: &str, line: &str) -> Result<u64> {
         let text = fs::read_to_string(format!("/proc/{}/{file}", self.id()))?;
         let size = text.lines().find_map(|found| found.strip_prefix(line));
-        let size = size.with_context(|| format!("the kernel tells no {line} of {}", self.name))?;
+        let size = size.with_context(|| format!("/proc has no {line} of {}", self.name))?;
         let kilobytes: u64 = size.trim().trim_end_matches(" kB").parse()?;
         Ok(kilobytes * 1024)
     }
@@ -117,36 +117,36 @@ impl Process {
     }
 }
 
-/// The library that moves a program's clock, where the machine has it.
+/// The library of `faketime`, which moves the clock of a program, where it is installed.
 pub fn clock_mover() -> Option<PathBuf> {
     let path = PathBuf::from("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1");
     path.exists().then_some(path)
 }
 
-/// What a process has computed so far.
+/// The CPU time of a process so far.
 pub fn cpu(id: u32) -> Result<Duration> {
     times(&id.to_string(), 11)
 }
 
-/// What the processes that this one started, and that have ended, have computed.
+/// The CPU time of the children of this process that have ended.
 pub fn cpu_of_children() -> Result<Duration> {
     times("self", 13)
 }
 
-/// User and system time, which the kernel tells this many words after the name.
+/// User and system time from `/proc/PID/stat`, at this field after the name.
 fn times(process: &str, at: usize) -> Result<Duration> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // The name, which may hold anything, ends with the last parenthesis.
-    let (_, fields) = stat.rsplit_once(')').context("the kernel tells no times")?;
+    // The name may contain any character and ends with the last parenthesis.
+    let (_, fields) = stat.rsplit_once(')').context("/proc has no CPU time")?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let ticks: u64 = fields[at].parse::<u64>()? + fields[at + 1].parse::<u64>()?;
-    // Linux counts hundredths of a second for programs, whatever its own clock does.
+    // The unit is a hundredth of a second on every Linux.
     Ok(Duration::from_millis(ticks * 10))
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself; either way it is waited for, so that no zombie is left.
+        // Waited for in any case, so that no zombie is left.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,10 +1,10 @@
-//! The testbed's programs: built once from their Go modules, found again by the hash of what made them.
+//! The testbed's programs: built once from their Go modules, found by the hash of their sources.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use fitout_model::hex;
 use sha2::{Digest, Sha256};
 
@@ -14,7 +14,7 @@ use crate::flux;
 use crate::golang;
 use crate::paths;
 
-/// One `go build`: the module it happens in, what it builds, and into which file.
+/// One `go build`: the module, the package and the output file. Its `Debug` output is part of the cache key.
 #[derive(Debug)]
 pub(crate) struct Build {
     pub(crate) module: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct Build {
     pub(crate) variables: Vec<(&'static str, String)>,
 }
 
-/// A folder of a Go module that tests use as it is.
+/// A folder of a Go module that tests use unchanged.
 pub(crate) struct Copied {
     pub(crate) module: &'static str,
     pub(crate) source: &'static str,
@@ -32,33 +32,108 @@ pub(crate) struct Copied {
     pub(crate) output: &'static str,
 }
 
-/// Where the testbed's programs, charts and files are.
+/// The programs, charts and files of the testbed in the cache.
+///
+/// The parts that every cluster needs are built by `cargo xtask up` and `cargo xtask testbed`. All others are built by the
+/// first test that needs them.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// A directory for each module, so that a change to one builds only that one again.
+    /// A directory for each module, so that a change to one rebuilds only that one.
     modules: BTreeMap<&'static str, PathBuf>,
 }
 
-/// What tests run on.
-const MODULES: [&str; 8] = ["tools", "oracle", "helm", "helm3", "charts", "workloads", "registry", "kubernetes"];
+/// A part of the testbed: outputs of one Go module that are needed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The reaper and the stand-in.
+    Tools,
+    /// The newest Kubernetes, which is also `kubectl`.
+    Kubernetes,
+    /// The older Kubernetes versions.
+    OlderKubernetes,
+    /// Helm 4.
+    Helm,
+    /// Helm 3.
+    Helm3,
+    /// The programs that run in pods, with their charts.
+    Workloads,
+    /// A registry of charts and images.
+    Registry,
+    /// The charts that rendering is compared on.
+    Charts,
+    /// The programs that answer how a Go library understands its input.
+    Oracles,
+    /// Flux's controller that installs releases.
+    HelmController,
+    /// Flux's controller that fetches charts.
+    SourceController,
+}
+
+impl Part {
+    /// The parts of a cluster with a node, with the tools to work with it.
+    pub const CLUSTER: [Self; 4] = [Self::Tools, Self::Kubernetes, Self::Helm, Self::Workloads];
+    /// Flux, which only a benchmark needs.
+    pub const FLUX: [Self; 2] = [Self::HelmController, Self::SourceController];
+    /// All parts that tests need.
+    pub const ALL: [Self; 9] = [
+        Self::Tools,
+        Self::Kubernetes,
+        Self::Helm,
+        Self::Workloads,
+        Self::OlderKubernetes,
+        Self::Oracles,
+        Self::Helm3,
+        Self::Registry,
+        Self::Charts,
+    ];
+
+    fn module(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Kubernetes | Self::OlderKubernetes => "kubernetes",
+            Self::Helm => "helm",
+            Self::Helm3 => "helm3",
+            Self::Workloads => "workloads",
+            Self::Registry => "registry",
+            Self::Charts => CHARTS,
+            Self::Oracles => "oracle",
+            Self::HelmController => flux::HELM_CONTROLLER,
+            Self::SourceController => flux::SOURCE_CONTROLLER,
+        }
+    }
+
+    fn has(self, build: &Build) -> bool {
+        let newest = || build.output == KubeVersion::NEWEST.program();
+        build.module == self.module()
+            && match self {
+                Self::Kubernetes => newest(),
+                Self::OlderKubernetes => !newest(),
+                _ => true,
+            }
+    }
+
+    fn copies(self) -> impl Iterator<Item = &'static Copied> {
+        COPIES.iter().filter(move |copied| copied.module == self.module())
+    }
+}
 
 /// A step of the build, for a progress bar.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// Something is about to be built from this many packages.
+    /// The build of a program begins.
     Begin {
-        /// What is being built.
+        /// The program.
         name: String,
-        /// Its place among all that is built, from 1.
+        /// Its place among the programs to build, from 1.
         index: usize,
-        /// How many there are.
+        /// The number of programs to build.
         of: usize,
-        /// How many packages it is linked from: those that are cached are not compiled again.
+        /// The number of packages it is linked from. Packages in Go's cache are not compiled again.
         packages: u64,
     },
-    /// A package of it has been compiled.
+    /// A package of the program has been compiled.
     Compiled,
-    /// It is there.
+    /// The program is built.
     Done,
 }
 
@@ -100,7 +175,7 @@ fn builds() -> Vec<Build> {
         plain("workloads", "github.com/stefanprodan/podinfo/cmd/podcli", "podcli"),
         plain("workloads", "sigs.k8s.io/metrics-server/cmd/metrics-server", "metrics-server"),
     ];
-    // The newest first: it compiles everything, the others are only linked again.
+    // The newest first: it compiles all packages, the others are only linked.
     all.extend(KubeVersion::ALL.into_iter().rev().map(|version| {
         let values = [version.git_version().to_owned(), "1".to_owned(), version.minor().to_string()];
         Build { variables: VERSION.into_iter().zip(values).collect(), ..plain("kubernetes", ".", &version.program()) }
@@ -137,132 +212,160 @@ const COPIES: [Copied; 5] = [
 ];
 
 impl Programs {
-    fn locate(modules: &[&'static str]) -> Result<Self> {
-        let modules = modules.iter().map(|&module| Ok((module, directory(module)?)));
-        Ok(Self { modules: modules.collect::<Result<_>>()? })
+    fn locate() -> Result<Self> {
+        let modules = Part::ALL.into_iter().chain(Part::FLUX).map(Part::module);
+        Ok(Self { modules: modules.map(|module| Ok((module, directory(module)?))).collect::<Result<_>>()? })
     }
 
-    fn complete(&self) -> bool {
-        self.modules.values().all(|dir| dir.join(COMPLETE).exists())
+    /// The programs, where these parts have been built from exactly these sources.
+    pub fn find(parts: &[Part]) -> Result<Option<Self>> {
+        let programs = Self::locate()?;
+        Ok(parts.iter().all(|part| programs.is_built(*part)).then_some(programs))
     }
 
-    /// The programs, if they have been built from exactly these sources.
-    pub fn find() -> Result<Option<Self>> {
-        Self::find_in(&MODULES)
-    }
-
-    /// The programs of these modules.
-    pub(crate) fn find_in(modules: &[&'static str]) -> Result<Option<Self>> {
-        let programs = Self::locate(modules)?;
-        Ok(programs.complete().then_some(programs))
-    }
-
-    /// The programs. A test that finds none says how to get them.
+    /// The programs, for a test: an error says how to build them where a part of a cluster is missing.
     pub fn get() -> Result<Self> {
-        Self::find()?.context("the testbed is not built: run `cargo xtask testbed`")
+        Self::find(&Part::CLUSTER)?.context("the testbed is not built: run `cargo xtask testbed`")
     }
 
-    /// Builds what is missing. Two that build at once wait for each other; what one finished is not lost when it is
-    /// interrupted, for Go keeps what it compiled.
-    pub fn build(progress: impl FnMut(Progress)) -> Result<Self> {
-        Self::build_in(&MODULES, progress)
+    /// Builds what is missing of these parts. One build runs at a time on a machine, others wait for it. A build that is
+    /// interrupted loses little: Go keeps what it has compiled.
+    pub fn build(parts: &[Part], progress: impl FnMut(Progress)) -> Result<Self> {
+        let programs = Self::locate()?;
+        programs.build_missing(|build| parts.iter().any(|part| part.has(build)), parts, progress)?;
+        Ok(programs)
     }
 
-    /// Builds what is missing of these modules.
-    pub(crate) fn build_in(modules: &[&'static str], mut progress: impl FnMut(Progress)) -> Result<Self> {
-        let programs = Self::locate(modules)?;
-        for dir in programs.modules.values() {
-            fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
-        }
-        let lock = File::create(paths::cache()?.join("testbed/lock"))?;
+    fn build_missing(
+        &self,
+        wanted: impl Fn(&Build) -> bool,
+        parts: &[Part],
+        mut progress: impl FnMut(Progress),
+    ) -> Result<()> {
+        let testbed = paths::cache()?.join("testbed");
+        fs::create_dir_all(&testbed).with_context(|| format!("create {}", testbed.display()))?;
+        let lock = File::create(testbed.join("lock"))?;
         lock.lock()?;
         let mut missing = builds();
-        missing.retain(|build| modules.contains(&build.module) && !programs.output(build).exists());
+        missing.retain(|build| wanted(build) && !self.output(build).exists());
         for (index, build) in missing.iter().enumerate() {
+            fs::create_dir_all(&self.modules[build.module])?;
             progress(Progress::Begin {
                 name: build.output.clone(),
                 index: index + 1,
                 of: missing.len(),
                 packages: golang::count_packages(build)?,
             });
-            golang::build(build, &programs.output(build), || progress(Progress::Compiled))?;
+            golang::build(build, &self.output(build), || progress(Progress::Compiled))?;
             progress(Progress::Done);
         }
-        for (module, dir) in programs.modules.iter().filter(|(_, dir)| !dir.join(COMPLETE).exists()) {
-            for copied in COPIES.iter().filter(|copied| copied.module == *module) {
+        for part in parts.iter().filter(|part| !self.is_copied(**part)) {
+            let dir = &self.modules[part.module()];
+            fs::create_dir_all(dir)?;
+            for copied in part.copies() {
                 golang::copy(copied, dir)?;
             }
-            if *module == CHARTS {
+            if *part == Part::Charts {
                 charts::fetch(dir)?;
             }
-            File::create(dir.join(COMPLETE))?;
+            File::create(dir.join(COPIED))?;
         }
-        Ok(programs)
+        Ok(())
+    }
+
+    fn is_built(&self, part: Part) -> bool {
+        builds().iter().filter(|build| part.has(build)).all(|build| self.output(build).exists()) && self.is_copied(part)
+    }
+
+    /// Whether the files of a part that are not built but copied are complete.
+    fn is_copied(&self, part: Part) -> bool {
+        let copies = part == Part::Charts || part.copies().next().is_some();
+        !copies || self.modules[part.module()].join(COPIED).exists()
     }
 
     fn output(&self, build: &Build) -> PathBuf {
-        self.file(build.module, &build.output)
+        self.modules[build.module].join(&build.output)
     }
 
-    /// What was built or copied of a module.
-    pub(crate) fn file(&self, module: &str, name: &str) -> PathBuf {
-        self.modules[module].join(name)
+    /// An output of a part, whether it has been built or not.
+    pub(crate) fn file(&self, part: Part, name: &str) -> PathBuf {
+        self.modules[part.module()].join(name)
     }
 
-    /// All of Kubernetes at one version.
+    /// A program, built first where it is missing.
+    fn built(&self, part: Part, name: &str) -> Result<PathBuf> {
+        let path = self.file(part, name);
+        if !path.exists() {
+            eprintln!("building {name} of the testbed");
+            self.build_missing(|build| part.has(build) && build.output == name, &[], |_| ())?;
+            ensure!(path.exists(), "testbed/{} has no program {name}", part.module());
+        }
+        Ok(path)
+    }
+
+    /// Kubernetes at one version: API server, controllers, kubelet and kubectl in one program. An older
+    /// version exists once a cluster of that version has been started.
     pub fn kubebox(&self, version: KubeVersion) -> PathBuf {
-        self.modules["kubernetes"].join(version.program())
+        self.file(Part::Kubernetes, &version.program())
     }
 
-    /// The Helm before Helm, whose releases are adopted.
-    pub fn helm3(&self) -> PathBuf {
-        self.modules["helm3"].join("helm3")
+    /// Builds a Kubernetes version where it is missing.
+    pub(crate) fn ensure_kubernetes(&self, version: KubeVersion) -> Result<()> {
+        let part = if version == KubeVersion::NEWEST { Part::Kubernetes } else { Part::OlderKubernetes };
+        self.built(part, &version.program()).map(drop)
     }
 
-    /// Helm.
+    /// Helm 3, whose releases are adopted.
+    pub fn helm3(&self) -> Result<PathBuf> {
+        self.built(Part::Helm3, "helm3")
+    }
+
+    /// Helm 4.
     pub fn helm(&self) -> PathBuf {
-        self.modules["helm"].join("helm")
+        self.file(Part::Helm, "helm")
     }
 
     /// A registry of charts and images.
-    pub(crate) fn registry(&self) -> PathBuf {
-        self.modules["registry"].join("registry")
+    pub(crate) fn registry(&self) -> Result<PathBuf> {
+        self.built(Part::Registry, "registry")
     }
 
-    /// A oracle: a small program that answers how a Go library understands what it is given.
-    pub fn oracle(&self, name: &str) -> PathBuf {
-        self.modules["oracle"].join(name)
+    /// An oracle: a program that answers how a Go library understands its input.
+    pub fn oracle(&self, name: &str) -> Result<PathBuf> {
+        self.built(Part::Oracles, name)
     }
 
     /// One of our own tools.
     pub fn tool(&self, name: &str) -> PathBuf {
-        self.modules["tools"].join(name)
+        self.file(Part::Tools, name)
     }
 
-    /// What runs in pods: a program or a folder, by its name.
+    /// A program or a folder of those that run in pods.
     pub(crate) fn workload(&self, name: &str) -> PathBuf {
-        self.modules["workloads"].join(name)
+        self.file(Part::Workloads, name)
     }
 
-    /// The charts that rendering is tried on, by their names.
+    /// The charts that rendering is compared on, by name.
     pub fn charts(&self) -> Result<BTreeMap<String, PathBuf>> {
-        let dir = &self.modules[CHARTS];
-        Ok(charts::names()?.into_iter().map(|name| (name.clone(), dir.join(name))).collect())
+        if !self.is_copied(Part::Charts) {
+            self.build_missing(|_| false, &[Part::Charts], |_| ())?;
+        }
+        Ok(charts::names()?.into_iter().map(|name| (name.clone(), self.file(Part::Charts, &name))).collect())
     }
 
-    /// A chart that came with its program's module, as a directory.
+    /// A chart from the module of a workload, as a directory.
     pub fn chart(&self, name: &str) -> PathBuf {
-        self.modules["workloads"].join("charts").join(name)
+        self.workload("charts").join(name)
     }
 }
 
-/// Is no module of Go, but a list of folders of some.
+/// Not a Go module, but a list of folders of Go modules.
 const CHARTS: &str = "charts";
 
-/// Marks a directory in which everything is.
-const COMPLETE: &str = "complete";
+/// Marks a directory whose copied files are complete. A program is complete when it exists.
+const COPIED: &str = "complete";
 
-/// The cache directory for exactly these sources of a module.
+/// The directory of a module in the cache, by the hash of its sources and of its builds.
 fn directory(module: &str) -> Result<PathBuf> {
     let mut files = BTreeMap::new();
     collect(&paths::testbed_sources().join(module), &mut files)?;
@@ -291,4 +394,43 @@ fn collect(dir: &Path, into: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn outputs(parts: &[Part]) -> BTreeSet<String> {
+        let all = builds().into_iter().filter(|build| parts.iter().any(|part| part.has(build)));
+        all.map(|build| build.output).collect()
+    }
+
+    #[test]
+    fn a_cluster_needs_one_kubernetes_and_no_oracle() {
+        let expected = ["helm", "kubebox-1.36", "metrics-server", "podcli", "podinfo", "reaper", "standin", "dns"];
+        assert_eq!(outputs(&Part::CLUSTER), expected.map(str::to_owned).into());
+    }
+
+    #[test]
+    fn every_program_belongs_to_exactly_one_part() {
+        let parts: Vec<Part> = Part::ALL.into_iter().chain(Part::FLUX).collect();
+        for build in builds() {
+            assert_eq!(parts.iter().filter(|part| part.has(&build)).count(), 1, "{build:?}");
+        }
+    }
+
+    /// Its text is part of the cache key: a change of it has every machine build the testbed again.
+    #[test]
+    fn the_text_of_a_build_stays_the_same() {
+        let all = builds();
+        let helm3 = all.iter().find(|build| build.output == "helm3").map(|build| format!("{build:?}"));
+        assert_eq!(
+            helm3.as_deref(),
+            Some(
+                r#"Build { module: "helm3", package: "helm.sh/helm/v3/cmd/helm", output: "helm3", variables: [("helm.sh/helm/v3/internal/version.version", "v3.21.4")] }"#
+            )
+        );
+    }
 }

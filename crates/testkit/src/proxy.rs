@@ -1,4 +1,4 @@
-//! A server between a client and a cluster, which can lose requests and answers, and be late to tell.
+//! A proxy between a client and a cluster that injects faults: lost requests and responses, and late watch events.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -26,61 +26,61 @@ use tokio::sync::watch;
 
 use crate::Cluster;
 
-/// What becomes of a request.
+/// The fault that the proxy injects into a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is answered by the cluster.
+    /// Forwards the request and its response.
     Pass,
-    /// It never reaches the cluster: the answer is that there is no service.
+    /// Responds with 503. The request does not reach the cluster.
     Refuse,
-    /// It never reaches the cluster: the answer is that it is not allowed.
+    /// Responds with 403. The request does not reach the cluster.
     Forbid,
-    /// It is carried out, and the answer is never given; where it is not carried out, the answer says so.
+    /// Forwards the request and drops the response where the request succeeded. A failure is passed on.
     DropResponse,
-    /// It is carried out, and the answer says that something went wrong.
+    /// Forwards the request and responds with 500.
     LieAboutFailure,
-    /// It is answered by the cluster, and those who watch what is at a path like this are hushed.
+    /// Forwards the request, and from now on delays watches whose path contains this text.
     DelayWatch(&'static str),
 }
 
-/// A request, as far as its fate depends on it.
+/// A request, as far as its fault depends on it.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ProxyRequest {
     /// The method.
     pub method: String,
     /// The path, with the query.
     pub path: String,
 }
 
-impl Asked {
-    /// Whether it would change something.
+impl ProxyRequest {
+    /// Whether it is a write.
     pub fn writes(&self) -> bool {
         !["GET", "HEAD", "OPTIONS"].contains(&self.method.as_str())
     }
 }
 
-type Decide = Box<dyn FnMut(&Asked) -> Fault + Send>;
+type Decide = Box<dyn FnMut(&ProxyRequest) -> Fault + Send>;
 type Body = BoxBody<Bytes, hyper::Error>;
 
 struct Shared {
     decide: Mutex<Decide>,
-    kept_back: Sender<Asked>,
-    hushed: watch::Sender<Option<&'static str>>,
+    dropped: Sender<ProxyRequest>,
+    delayed: watch::Sender<Option<&'static str>>,
     upstream: Client<HttpsConnector<HttpConnector>, Incoming>,
     server: String,
 }
 
-/// A proxy in front of a cluster. Who goes through it has to bring a token: certificates end here.
+/// A proxy in front of a cluster. It ends TLS, so clients authenticate with a token.
 pub struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
-    kept_back: Mutex<Receiver<Asked>>,
-    /// Ends with everything that runs on it.
+    dropped: Mutex<Receiver<ProxyRequest>>,
+    /// Ends all tasks when it is dropped.
     _runtime: Runtime,
 }
 
 impl Proxy {
-    /// Starts a proxy that lets everything pass.
+    /// Starts a proxy that forwards all requests.
     pub fn start(cluster: &Cluster) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let (sender, receiver) = channel();
@@ -91,8 +91,8 @@ impl Proxy {
             .build();
         let shared = Arc::new(Shared {
             decide: Mutex::new(Box::new(|_| Fault::Pass)),
-            kept_back: sender,
-            hushed: watch::Sender::new(None),
+            dropped: sender,
+            delayed: watch::Sender::new(None),
             upstream: Client::builder(TokioExecutor::new()).build(connector),
             server: cluster.client().server().to_owned(),
         });
@@ -100,25 +100,25 @@ impl Proxy {
         let listener = runtime.block_on(TcpListener::bind((host, 0))).with_context(|| format!("listen on {host}"))?;
         let address = listener.local_addr()?;
         runtime.spawn(accept(listener, Arc::clone(&shared)));
-        Ok(Self { address, shared, kept_back: Mutex::new(receiver), _runtime: runtime })
+        Ok(Self { address, shared, dropped: Mutex::new(receiver), _runtime: runtime })
     }
 
-    /// Decides from now on what becomes of requests.
-    pub fn decide(&self, decide: impl FnMut(&Asked) -> Fault + Send + 'static) {
+    /// Sets the function that selects the fault of each request.
+    pub fn decide(&self, decide: impl FnMut(&ProxyRequest) -> Fault + Send + 'static) {
         *self.shared.decide.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(decide);
     }
 
-    /// Has those who watch what is at a path like this wait for word, until they are told all of it together.
-    pub fn hush(&self, path: Option<&'static str>) {
-        self.shared.hushed.send_replace(path);
+    /// Delays the events of watches whose path contains this text. With `None` all delayed events are sent.
+    pub fn delay_watches(&self, path: Option<&'static str>) {
+        self.shared.delayed.send_replace(path);
     }
 
-    /// Waits for the next answer that is kept back or belied, and says to what.
-    pub fn kept_back(&self, limit: Duration) -> Option<Asked> {
-        self.kept_back.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(limit).ok()
+    /// Waits for the next request whose response was dropped or replaced by a failure.
+    pub fn dropped(&self, limit: Duration) -> Option<ProxyRequest> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(limit).ok()
     }
 
-    /// A kubeconfig for the bearer of a token.
+    /// A kubeconfig with this token.
     pub fn kubeconfig(&self, token: &str) -> Value {
         json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "proxy",
@@ -129,7 +129,7 @@ impl Proxy {
     }
 }
 
-/// Who is believed to be the cluster.
+/// TLS that trusts the cluster's authority only.
 fn trust(cluster: &Cluster) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(cluster.sandbox().dir().join("pki/ca.crt"))?)?;
@@ -143,7 +143,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-            // However a connection ends, it has ended.
+            // The end of a connection is no error, in whatever way it ends.
             let _ = server::conn::http1::Builder::new().serve_connection(TokioIo::new(connection), service).await;
         });
     }
@@ -151,50 +151,50 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Result<Response<Body>> {
     let path = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
-    let asked = Asked { method: request.method().to_string(), path };
-    let fate = (shared.decide.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
-    match fate {
+    let asked = ProxyRequest { method: request.method().to_string(), path };
+    let fault = (shared.decide.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
+    match fault {
         Fault::Refuse => return Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "refused by the test")),
         Fault::Forbid => return Ok(failed(StatusCode::FORBIDDEN, "forbidden by the test")),
-        Fault::DelayWatch(path) => drop(shared.hushed.send_replace(Some(path))),
+        Fault::DelayWatch(path) => drop(shared.delayed.send_replace(Some(path))),
         Fault::Pass | Fault::DropResponse | Fault::LieAboutFailure => {}
     }
     *request.uri_mut() = format!("{}{}", shared.server, asked.path).parse::<Uri>()?;
-    // Where the cluster is not there, neither are we: an error ends the connection.
+    // Without a response of the cluster the connection ends.
     let answer = shared.upstream.request(request).await?;
-    if fate == Fault::DropResponse && answer.status().is_success() {
-        // Once the whole answer is here, the request was certainly carried out.
+    if fault == Fault::DropResponse && answer.status().is_success() {
+        // With the whole response here, the request has been carried out.
         let _ = answer.into_body().collect().await;
-        let _ = shared.kept_back.send(asked);
+        let _ = shared.dropped.send(asked);
         return std::future::pending().await;
     }
-    if fate == Fault::LieAboutFailure {
+    if fault == Fault::LieAboutFailure {
         let _ = answer.into_body().collect().await;
-        let _ = shared.kept_back.send(asked);
-        return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, "belied by the test"));
+        let _ = shared.dropped.send(asked);
+        return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, "failed by the test"));
     }
     if asked.path.contains("watch=true") {
-        return Ok(answer.map(|body| told(body, shared.hushed.subscribe(), asked.path)));
+        return Ok(answer.map(|body| delayed(body, shared.delayed.subscribe(), asked.path)));
     }
     Ok(answer.map(BodyExt::boxed))
 }
 
-/// What a watch tells, as long as it is not hushed.
-fn told(body: Incoming, hushed: watch::Receiver<Option<&'static str>>, path: String) -> Body {
+/// The events of a watch, each sent once the watch is not delayed.
+fn delayed(body: Incoming, delayed: watch::Receiver<Option<&'static str>>, path: String) -> Body {
     let path: Arc<str> = path.into();
-    let words = BodyStream::new(body).then(move |word| {
-        let (mut hushed, path) = (hushed.clone(), Arc::clone(&path));
+    let frames = BodyStream::new(body).then(move |frame| {
+        let (mut delayed, path) = (delayed.clone(), Arc::clone(&path));
         async move {
-            // Who could hush it is gone with the proxy.
-            let _ = hushed.wait_for(|hushed| !hushed.is_some_and(|part| path.contains(part))).await;
-            word
+            // An error means that the proxy has ended.
+            let _ = delayed.wait_for(|delayed| !delayed.is_some_and(|part| path.contains(part))).await;
+            frame
         }
     });
-    BodyExt::boxed(StreamBody::new(words))
+    BodyExt::boxed(StreamBody::new(frames))
 }
 
-fn failed(status: StatusCode, said: &'static str) -> Response<Body> {
-    let body = Full::new(Bytes::from_static(said.as_bytes())).map_err(|never| match never {}).boxed();
+fn failed(status: StatusCode, message: &'static str) -> Response<Body> {
+    let body = Full::new(Bytes::from_static(message.as_bytes())).map_err(|never| match never {}).boxed();
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
     answer

@@ -1,4 +1,4 @@
-//! Straight to a port, as somebody who goes around the front door would.
+//! A request straight to a port, around the API server.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,8 +13,8 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::Sandbox;
 
-/// Sends a request to a server of this name and certificate, and says all that it answers. With the certificate and key
-/// of this name from the sandbox, or with none.
+/// Sends a request to the server with this name and certificate, and returns its whole response. The client presents the
+/// certificate with this name in the sandbox, or none.
 pub fn raw_tls_request(
     address: SocketAddr,
     (name, certificate): (&str, &[u8]),

@@ -1,4 +1,4 @@
-//! A sandbox: the directory, the addresses and the processes of one cluster, which all go together.
+//! A sandbox: the directory, the addresses and the processes of one cluster, which end together.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,18 +12,18 @@ use anyhow::{Context, Result, bail};
 
 use crate::{Programs, logs, paths};
 
-/// Every sandbox has a number of its own on the machine, and with it addresses that nobody else uses: no port has to be
-/// guessed, and any number of clusters run side by side.
+/// The addresses of a sandbox. Every sandbox has its own number on the machine and with it its own addresses, so no port is
+/// guessed and clusters run side by side.
 ///
-/// All are loopback addresses or from 198.18.0.0/15, the range set aside for tests of network equipment, so none of
-/// them is anybody's on the internet or in a company's network.
+/// All are loopback addresses or from 198.18.0.0/15, the range reserved for tests of network equipment, so they are in use
+/// neither on the internet nor in a company's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressBlock(u8);
 
 impl AddressBlock {
     const LAST: u8 = 250;
 
-    /// Where the control plane listens on the host.
+    /// The address of the control plane on the host.
     pub fn loopback(self) -> Ipv4Addr {
         Ipv4Addr::new(127, 77, self.0, 1)
     }
@@ -59,7 +59,7 @@ impl AddressBlock {
     }
 }
 
-/// A directory under [`paths::sandboxes`] and all that belongs to it. Dropping it ends all of that.
+/// A directory under [`paths::sandboxes`] with everything that belongs to it. Dropping it ends its processes and removes it.
 #[derive(Debug)]
 pub struct Sandbox {
     dir: PathBuf,
@@ -69,14 +69,14 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// A fresh sandbox, owned by this process: when the process is gone, however it went, so is the sandbox.
+    /// A new sandbox, owned by this process. It is removed after this process has ended, in whatever way.
     pub(crate) fn claim() -> Result<Self> {
         let programs = Programs::get()?;
-        keep_watch(&programs)?;
+        start_reaper(&programs)?;
         let sandboxes = paths::sandboxes();
         let me = std::process::id();
         let fresh = sandboxes.join(format!(".new-{me}-{:?}", std::thread::current().id()));
-        // Once more: who cleaned up may have removed the directory of all sandboxes in between, for being empty.
+        // Twice: a cleanup may have removed the empty directory of all sandboxes in between.
         fs::create_dir_all(&fresh)
             .or_else(|_| fs::create_dir_all(&fresh))
             .with_context(|| format!("create {}", fresh.display()))?;
@@ -84,8 +84,8 @@ impl Sandbox {
         for number in 1..=AddressBlock::LAST {
             let dir = sandboxes.join(number.to_string());
             match fs::rename(&fresh, &dir) {
-                // Another user has this number, and with it the addresses: back, and on to the next.
-                Ok(()) if is_anothers(&sandboxes, number) => fs::rename(&dir, &fresh)?,
+                // Another user has this number, and with it the addresses: try the next one.
+                Ok(()) if is_of_another_user(&sandboxes, number) => fs::rename(&dir, &fresh)?,
                 Ok(()) => {
                     logs::watch(&dir);
                     return Ok(Self { dir, address_block: AddressBlock(number), programs, kept: false });
@@ -95,7 +95,7 @@ impl Sandbox {
             }
         }
         fs::remove_dir_all(&fresh)?;
-        bail!("{} clusters of the testbed are running: end some of them", AddressBlock::LAST)
+        bail!("{} clusters of the testbed are running, which is the limit: end some of them", AddressBlock::LAST)
     }
 
     /// The directory.
@@ -108,7 +108,7 @@ impl Sandbox {
         self.address_block
     }
 
-    /// The programs it runs.
+    /// The programs that it runs.
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
@@ -127,7 +127,7 @@ impl Sandbox {
         fs::write(&path, content).with_context(|| format!("write {}", path.display()))
     }
 
-    /// Starts a process that ends with the sandbox. What it prints is in `NAME.log`.
+    /// Starts a process that ends with the sandbox. Its output is in `NAME.log`.
     pub(crate) fn spawn(&self, name: &str, command: &[String]) -> Result<Child> {
         let log = fs::File::options().create(true).append(true).open(self.dir.join(format!("{name}.log")))?;
         Command::new(self.programs.tool("reaper"))
@@ -143,7 +143,7 @@ impl Sandbox {
             .with_context(|| format!("start {name}"))
     }
 
-    /// Leaves the sandbox running under a name when this process ends.
+    /// Keeps the sandbox running under a name after this process has ended.
     pub(crate) fn keep(&mut self, name: &str) -> Result<()> {
         self.write("name", name)?;
         fs::remove_file(self.dir.join("owner"))?;
@@ -163,7 +163,7 @@ impl Drop for Sandbox {
     }
 }
 
-/// What a program of the testbed gets to know of its surroundings: no proxy, no configuration of the user's.
+/// The environment of a program of the testbed: no proxy, no configuration of the user.
 pub(crate) fn environment(home: &Path) -> BTreeMap<&'static str, String> {
     let path = std::env::var("PATH").unwrap_or_default();
     // Debian keeps ip, nft and containerd where an ordinary user's PATH does not look.
@@ -171,7 +171,7 @@ pub(crate) fn environment(home: &Path) -> BTreeMap<&'static str, String> {
     BTreeMap::from([("PATH", path), ("HOME", home.to_string_lossy().into_owned())])
 }
 
-/// The sandbox that was kept under this name, if it is there.
+/// The sandbox that is kept under this name, if any.
 pub fn find_kept(name: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(paths::sandboxes()).ok()?;
     entries
@@ -179,12 +179,12 @@ pub fn find_kept(name: &str) -> Option<PathBuf> {
         .find(|dir| fs::read_to_string(dir.join("name")).is_ok_and(|found| found == name))
 }
 
-/// Ends all that belongs to the sandbox at this directory, and removes it.
+/// Ends the processes of the sandbox in this directory, and removes it.
 pub fn end(programs: &Programs, dir: &Path) -> Result<()> {
     reaper(programs, "end", dir)
 }
 
-/// Ends what processes that are gone have left behind.
+/// Ends sandboxes whose owner has ended.
 pub fn sweep(programs: &Programs) -> Result<()> {
     reaper(programs, "sweep", &paths::sandboxes())
 }
@@ -197,9 +197,9 @@ fn reaper(programs: &Programs, verb: &str, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Sweeps what others left, and has a reaper wait for the end of this process: a test that aborts, is interrupted or
-/// killed runs no destructor, and neither does a cluster that is shared by all tests of a program.
-fn keep_watch(programs: &Programs) -> Result<()> {
+/// Sweeps, and starts a reaper that waits for the end of this process: a test that aborts, is interrupted or killed runs no
+/// destructor, and neither does a cluster in a static.
+fn start_reaper(programs: &Programs) -> Result<()> {
     static WATCH: OnceLock<Mutex<Option<Child>>> = OnceLock::new();
     let mut watch = WATCH.get_or_init(|| Mutex::new(None)).lock().unwrap_or_else(PoisonError::into_inner);
     if watch.is_some() {
@@ -208,14 +208,14 @@ fn keep_watch(programs: &Programs) -> Result<()> {
     sweep(programs)?;
     let mut command = Command::new(programs.tool("reaper"));
     command.arg("watch").arg(paths::sandboxes()).stdin(Stdio::piped()).stdout(Stdio::null());
-    // A group of its own: Ctrl-C is for us, not for the one who cleans up after us.
+    // In its own process group: Ctrl-C ends this process, not the reaper that cleans up after it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     *watch = Some(command.spawn().context("run the reaper")?);
     Ok(())
 }
 
-/// Whether another user of this machine has a sandbox of this number.
-fn is_anothers(sandboxes: &Path, number: u8) -> bool {
+/// Whether another user of this machine has a sandbox with this number.
+fn is_of_another_user(sandboxes: &Path, number: u8) -> bool {
     let (Some(above), Some(own)) = (sandboxes.parent(), sandboxes.file_name()) else { return false };
     let all = fs::read_dir(above).into_iter().flatten().flatten();
     let others = all.filter(|entry| entry.file_name() != own).filter(|entry| {
@@ -225,14 +225,14 @@ fn is_anothers(sandboxes: &Path, number: u8) -> bool {
     others.into_iter().any(|entry| entry.path().join(number.to_string()).exists())
 }
 
-/// Whether the process that a sandbox lives for is still there.
+/// Whether the process that owns a sandbox still runs.
 pub(crate) fn in_use(dir: &Path) -> bool {
     let owner = fs::read_to_string(dir.join("owner")).unwrap_or_default();
     let pid = owner.split(' ').next().and_then(|pid| pid.parse().ok());
     pid.is_some_and(|pid| identity(pid).is_ok_and(|now| now == owner))
 }
 
-/// A process as the reaper names it: its id, and the start time that tells it from a later one with the same id.
+/// The identity of a process, as the reaper writes it: its id and its start time, because ids are reused.
 fn identity(pid: u32) -> Result<String> {
     let line = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let after_name = line.rsplit_once(')').map_or("", |(_, rest)| rest);

@@ -1,36 +1,36 @@
-//! Tests that cannot run on this machine, and cases that are not all taken.
+//! Tests that cannot run on this machine, and samples of cases.
 
 use std::env;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::Write;
 
-/// Names the file in which skipped tests are recorded, for whoever runs the tests to count them.
+/// The environment variable that names the file in which skipped tests are recorded.
 pub const RECORD: &str = "FITOUT_SKIPPED";
 
-/// Says that the test that calls it cannot run here, and why. The test then returns.
+/// Records that the calling test cannot run on this machine, and why. The test then returns.
 pub fn skip(reason: &impl Display) {
     let thread = std::thread::current();
     let line = format!("{}: {reason}", thread.name().unwrap_or("a test"));
     println!("skipped {line}");
     if let Some(path) = env::var_os(RECORD) {
         let recorded = File::options().append(true).create(true).open(path).and_then(|mut file| {
-            // In one write, so that tests which run side by side do not mix their lines.
+            // One write, so that tests that run side by side do not mix their lines.
             file.write_all(format!("{line}\n").as_bytes())
         });
         if let Err(error) = recorded {
-            println!("which could not be recorded: {error}");
+            println!("the skip could not be recorded: {error}");
         }
     }
 }
 
-/// Whether everything is to be taken, however long it takes.
+/// Whether `cargo xtask test --full` asks for all cases.
 pub fn full() -> bool {
     env::var_os("FITOUT_FULL").is_some()
 }
 
-/// Some of the cases, or all of them under `cargo xtask test --full`. The seed is the run's, so that what failed once
-/// can be had again.
+/// A sample of the cases, or all of them under `cargo xtask test --full`. `FITOUT_SEED` selects the sample, so that a
+/// failure can be reproduced.
 pub fn sample<T>(cases: Vec<T>, count: usize) -> Vec<T> {
     if full() {
         return cases;
@@ -40,7 +40,7 @@ pub fn sample<T>(cases: Vec<T>, count: usize) -> Vec<T> {
 }
 
 fn take<T>(mut cases: Vec<T>, count: usize, seed: u64) -> Vec<T> {
-    // A multiplicative congruential generator: what matters is only that every case has its turn.
+    // A linear congruential generator: it only has to reach every case.
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut taken = Vec::new();
     while taken.len() < count && !cases.is_empty() {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn every_case_has_its_turn() {
+    fn every_case_is_taken_by_some_seed() {
         let seen: BTreeSet<_> = (0..200).flat_map(|seed| take((0..10).collect::<Vec<_>>(), 1, seed)).collect();
         assert_eq!(seen.len(), 10);
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// A command-line tool, set up for one cluster. It sees nothing of the user's own configuration.
+/// A command-line tool, configured for one cluster and without the user's own configuration.
 #[derive(Clone, Debug)]
 pub struct Tool {
     program: PathBuf,
@@ -25,36 +25,36 @@ impl Tool {
         Self { program, first, kubeconfig: kubeconfig.to_owned(), home: home.join("home") }
     }
 
-    /// The same tool in other hands.
+    /// The same tool with another kubeconfig.
     #[must_use]
     pub fn with_kubeconfig(&self, kubeconfig: &Path) -> Self {
         Self { kubeconfig: kubeconfig.to_owned(), ..self.clone() }
     }
 
-    /// Runs it and returns what it printed; its complaint is the error when it fails.
+    /// Runs it and returns its standard output. Where it fails, the error has its standard error.
     pub fn run<A: AsRef<OsStr>>(&self, args: &[A]) -> Result<String> {
         self.run_with_input(args, "")
     }
 
-    /// Runs it with something on its standard input.
+    /// Runs it with this text on its standard input.
     pub fn run_with_input<A: AsRef<OsStr>>(&self, args: &[A], input: &str) -> Result<String> {
         let output = self.output(args, input)?;
         if !output.status.success() {
             let name = self.first.first().map_or_else(|| self.program.display().to_string(), String::clone);
             let words: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect();
-            let said = String::from_utf8_lossy(&output.stderr);
-            bail!("{name} {}: {}{}", words.join(" "), String::from_utf8_lossy(&output.stdout), said.trim());
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            bail!("{name} {}: {}{}", words.join(" "), String::from_utf8_lossy(&output.stdout), stderr.trim());
         }
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Runs it and reads what it printed as JSON.
+    /// Runs it and parses its standard output as JSON.
     pub fn json<A: AsRef<OsStr>>(&self, args: &[A]) -> Result<Value> {
         let text = self.run(args)?;
         serde_json::from_str(&text).with_context(|| format!("not JSON: {text}"))
     }
 
-    /// Runs it, whether it succeeds or not.
+    /// Runs it and returns its output, whether it succeeds or not.
     pub fn output<A: AsRef<OsStr>>(&self, args: &[A], input: &str) -> Result<Output> {
         let mut child = Command::new(&self.program)
             .args(&self.first)
@@ -68,7 +68,7 @@ impl Tool {
             .spawn()
             .with_context(|| format!("run {}", self.program.display()))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // One that does not read to the end has its reasons, and says so itself.
+            // A tool that does not read to the end reports its reason itself.
             let _ = stdin.write_all(input.as_bytes());
         }
         Ok(child.wait_with_output()?)

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// A supported Kubernetes version.
 ///
-/// One source tree serves them all: the newest is the real one, the others are the same code linked with an older
-/// version number and told to emulate it, which is how Kubernetes itself tests its compatibility versions.
+/// All are built from one source tree. The older versions are the newest code, linked with an older version number and run
+/// with `--emulated-version`, which is how Kubernetes itself tests its compatibility versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KubeVersion {
     /// 1.33
@@ -34,7 +34,7 @@ impl KubeVersion {
         }
     }
 
-    /// What `/version` says in `gitVersion`.
+    /// The `gitVersion` of `/version`.
     pub fn git_version(self) -> &'static str {
         match self {
             Self::V1_33 => "v1.33.9",
@@ -44,7 +44,7 @@ impl KubeVersion {
         }
     }
 
-    /// The file name of the program that is this version.
+    /// The file name of the program of this version.
     pub(crate) fn program(self) -> String {
         format!("kubebox-1.{}", self.minor())
     }

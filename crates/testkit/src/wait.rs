@@ -1,14 +1,14 @@
-//! Waiting for something to become true, with a limit.
+//! Waiting for a condition, with a limit.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-/// Asks again and again until `look` finds what it looks for, and returns that. When the time is over, the error says
-/// what was waited for and what `look` saw last.
+/// Calls `look` until it succeeds, and returns its result. After the limit the error has `what` and the last error of
+/// `look`.
 ///
-/// It asks every 20 milliseconds: often enough that a test is not slowed, seldom enough that what it waits for is not.
+/// It calls every 20 milliseconds: often enough not to slow a test, seldom enough not to slow the system under test.
 pub fn until<T, S: Display>(what: &str, limit: Duration, mut look: impl FnMut() -> Result<T, S>) -> Result<T> {
     let deadline = Instant::now() + limit;
     loop {

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark")]
 
-#[path = "../tests/world/mod.rs"]
+#[path = "../tests/live/world.rs"]
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};

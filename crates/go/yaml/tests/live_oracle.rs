@@ -84,7 +84,7 @@ fn compare(questions: &[Question]) -> Result<()> {
 
 /// Go's answers.
 fn oracle(questions: &[Question]) -> Result<Vec<Answer>> {
-    let program = Programs::get()?.oracle("oracle-yaml");
+    let program = Programs::get()?.oracle("oracle-yaml")?;
     let mut oracle = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let asked = serde_json::to_vec(&questions.iter().map(Question::to_json).collect::<Vec<_>>())?;
     // The oracle reads everything before it answers, so neither waits for the other.

@@ -38,7 +38,7 @@ fn helm_without_chance_prints_the_same() -> Result<()> {
     fs::create_dir_all(chart.join("templates"))?;
     fs::write(chart.join("Chart.yaml"), "apiVersion: v2\nname: c\nversion: 1.0.0\n")?;
     fs::write(chart.join("templates/t.yaml"), TEMPLATE)?;
-    let helm = Programs::get()?.oracle("oracle-helm");
+    let helm = Programs::get()?.oracle("oracle-helm")?;
     let output = Command::new(helm).args(["template", "r"]).arg(&chart).env("TZ", "UTC").output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout)?;

@@ -85,7 +85,7 @@ fn compare(make: impl Fn(&mut Chance) -> Question) -> Result<(usize, usize)> {
 
 /// Go's answers.
 fn oracle(questions: &[Question]) -> Result<Vec<Answer>> {
-    let program = Programs::get()?.oracle("oracle-range");
+    let program = Programs::get()?.oracle("oracle-range")?;
     let mut oracle = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let asked: Vec<_> = questions.iter().map(|question| json!({"op": question.op, "texts": question.texts})).collect();
     // The oracle reads everything before it answers, so neither waits for the other.

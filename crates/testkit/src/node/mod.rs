@@ -1,8 +1,8 @@
 //! A real node: containerd, kubelet and kube-proxy in namespaces of their own.
 //!
-//! The node has its own network without a default route, so nothing it sends leaves the machine; its own mounts, so
-//! nothing it mounts is seen outside; and its own processes, so that all of it, pods included, ends with the first one.
-//! Files that Kubernetes and its network plugins insist on keeping in fixed places land in the sandbox, through an overlay.
+//! The network namespace has no default route, so no packet leaves the machine. The mount namespace hides the node's
+//! mounts. The PID namespace ends all processes, pods included, with the first one. Files at fixed paths, which Kubernetes
+//! and its network plugins require, are written into the sandbox through an overlay.
 
 mod dns;
 
@@ -21,11 +21,11 @@ use crate::{Client, Image, KubeVersion, Process, Sandbox, sandbox};
 
 pub use dns::install_dns;
 
-/// The namespaces of a node, connected to the host, with nothing in them yet.
+/// The namespaces of a node, connected to the host, before its programs start.
 #[derive(Debug)]
 pub(crate) struct Link {
     first: Process,
-    /// The host's id of the first process in the namespaces.
+    /// The id of the first process in the namespaces, as the host sees it.
     inner: u32,
 }
 
@@ -43,9 +43,9 @@ pub struct Node {
 pub enum NoPods {
     /// `FITOUT_NO_PODS` is set.
     SwitchedOff,
-    /// Namespaces and mounts are root's.
+    /// Only root can create namespaces and mounts.
     NotRoot,
-    /// What is not installed.
+    /// Programs that are not installed.
     Missing(Vec<&'static str>),
 }
 
@@ -87,7 +87,7 @@ fn installed(program: &str) -> bool {
 }
 
 impl Node {
-    /// Makes the namespaces and the link. The API server is to listen at the host's end of it.
+    /// Creates the namespaces and the network link. The API server listens at the host's end of the link.
     pub(crate) fn connect(sandbox: &mut Sandbox) -> Result<Link> {
         if let Some(reason) = pods_cannot_run() {
             bail!("{reason}");
@@ -125,7 +125,7 @@ impl Node {
             "ip link set lo up
              ip address add {node}/30 dev {inside}
              ip link set {inside} up
-             # Before kube-proxy rewrites it, a connection of the node's own to a Service needs some route.
+             # A connection of the node to a Service needs a route before kube-proxy rewrites it.
              ip route add {services} dev {inside}
              echo 1 > /proc/sys/net/ipv4/ip_forward
              mount -t tmpfs tmpfs /run
@@ -147,7 +147,7 @@ impl Node {
         sandbox.write("containerd.toml", containerd_config(sandbox))?;
         sandbox.write("kubelet.yaml", serde_json::to_vec(&kubelet_config(sandbox))?)?;
         sandbox.write("kube-proxy.yaml", serde_json::to_vec(&proxy_config(sandbox))?)?;
-        // Nothing to ask beside the cluster's own DNS.
+        // No name server beside the cluster DNS.
         sandbox.write("resolv.conf", "")?;
         fs::create_dir_all(sandbox.dir().join("images"))?;
         let mut node = Self { link, daemons: vec![], socket, images: sandbox.dir().join("images") };
@@ -178,7 +178,7 @@ impl Node {
         Ok(node)
     }
 
-    /// Gives the node an image.
+    /// Imports an image into containerd.
     pub fn import(&self, image: &Image) -> Result<()> {
         let name: String = image.reference.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let archive = self.images.join(format!("{name}.tar"));
@@ -213,7 +213,7 @@ impl Node {
 }
 
 impl Link {
-    /// The words that make a command run on the node.
+    /// The prefix of a command that runs on the node.
     fn enter(&self) -> Vec<String> {
         let target = format!("--target={}", self.inner);
         ["nsenter", &target, "--net", "--mount", "--pid", "--cgroup", "--", "sh", "-c", JOIN, "sh"]
@@ -259,7 +259,7 @@ fn ready(client: &Client) -> Result<()> {
     if ready["status"] != "True" {
         bail!("{}", ready["message"]);
     }
-    // The node controller takes these off once it has seen the condition.
+    // The node controller removes the taints once it has seen the condition.
     if let Some(taint) = node["spec"]["taints"].get(0) {
         bail!("tainted {}", taint["key"]);
     }
@@ -275,7 +275,7 @@ fn network(sandbox: &Sandbox) -> Value {
                 "type": "bridge",
                 "bridge": "pods",
                 "isGateway": true,
-                // Without it a pod does not reach itself through its Service.
+                // With it a pod reaches itself through its Service.
                 "hairpinMode": true,
                 "ipam": {
                     "type": "host-local",
@@ -300,7 +300,7 @@ state = "{state}"
   path = "{opt}"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "localhost/pause:1"
-  # A machine that is itself a container may not lower its score.
+  # Inside a container the OOM score cannot be lowered.
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "{PLUGINS}"
@@ -330,13 +330,13 @@ fn kubelet_config(sandbox: &Sandbox) -> Value {
         "clusterDNS": [sandbox.address_block().dns_service()],
         "clusterDomain": "cluster.local",
         "resolvConf": sandbox.path("resolv.conf"),
-        // Machines differ in their control groups; pods do not need more than one group of their own.
+        // Independent of the machine's control groups: each pod has one group.
         "failCgroupV1": false,
         "cgroupDriver": "cgroupfs",
         "cgroupsPerQOS": false,
         "enforceNodeAllocatable": [],
         "failSwapOn": false,
-        // Images cannot be had again, and a full disk is not the test's business.
+        // Images cannot be pulled again, so neither garbage collection nor a full disk may remove them.
         "imageGCHighThresholdPercent": 100,
         "imageGCLowThresholdPercent": 99,
         "evictionHard": { "memory.available": "100Mi", "nodefs.available": "0%", "imagefs.available": "0%" },
@@ -351,7 +351,7 @@ fn proxy_config(sandbox: &Sandbox) -> Value {
         "clientConnection": { "kubeconfig": sandbox.path("proxy.kubeconfig") },
         "clusterCIDR": sandbox.address_block().pods(),
         "hostnameOverride": NODE,
-        // The limits of connection tracking belong to the whole machine: leave them alone.
+        // The limits of connection tracking belong to the whole machine: do not change them.
         "conntrack": { "maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s" },
     })
 }

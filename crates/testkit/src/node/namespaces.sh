@@ -1,7 +1,7 @@
-# Becomes the first process of a node, in namespaces of its own: sh namespaces.sh GROUP COMMAND...
+# The first process of a node, in namespaces of its own: sh namespaces.sh GROUP COMMAND...
 #
 # It first moves into control groups called GROUP, one in each hierarchy, so that these are all that the node sees and
-# all that it and its pods make is inside them.
+# all that it and its pods create is inside them.
 set -e
 group=$1
 shift

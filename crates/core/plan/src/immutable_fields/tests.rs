@@ -1,4 +1,4 @@
-//! Pairs of small objects. `tests/live_immutable_fields.rs` compares the rules with a real API server.
+//! Pairs of small objects. `tests/live/immutable_fields.rs` compares the rules with a real API server.
 
 use serde_json::{Value, json};
 

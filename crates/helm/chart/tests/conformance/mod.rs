@@ -58,7 +58,7 @@ pub(crate) fn cases(chart: &Path, once: bool) -> Result<Vec<Case>> {
 impl Case {
     /// What Helm makes of it.
     pub(crate) fn theirs(&self, programs: &Programs) -> Result<Answer> {
-        let mut helm = Command::new(programs.oracle("oracle-helm"));
+        let mut helm = Command::new(programs.oracle("oracle-helm")?);
         helm.args(["template", "release", "--namespace", "space", "--kube-version", self.kube_version]);
         helm.arg(&self.chart).env_remove("KUBECONFIG").env("TZ", "UTC");
         helm.args(self.values.iter().flat_map(|file| [Path::new("--values"), file]));

@@ -1,0 +1,28 @@
+//! Live tests of the command line and of the hub as a process of its own: a module for each feature.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod adopt;
+mod ambiguous_writes;
+mod bad_charts;
+mod chaos;
+mod chart_deployment;
+mod charts;
+mod command;
+mod commands;
+mod connectivity;
+mod crash;
+mod crash_charts;
+mod early_registration;
+mod error_messages;
+mod faults;
+mod idle;
+mod metrics;
+mod plan;
+mod rbac;
+mod readme;
+mod revisions;
+mod running_workloads;
+mod scrape;
+mod values;
+mod write_ahead_log;
