@@ -7,6 +7,8 @@ mod fuzz;
 mod generate;
 mod hub;
 mod image;
+#[cfg(test)]
+mod layering;
 mod lint;
 mod mutation_test;
 mod packages;

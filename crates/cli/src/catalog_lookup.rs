@@ -1,15 +1,15 @@
-//! Which catalog `catalog_lookup` what is to be installed.
+//! Finds the catalog that offers an extension.
 
 use fitout_api::{Catalog, Extension, Scope, conditions};
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 
-use crate::arguments::Install;
+use crate::commands::instance::install::Install;
 use crate::connection::Session;
 use crate::failure::{Failure, unknown};
-use crate::wait::until_seen;
+use crate::wait::wait_until_seen;
 
-/// Whose the catalog is that `catalog_lookup` the extension.
+/// The scope of the catalog that offers the extension. Waits once for a catalog that the hub has not read yet.
 pub(crate) async fn scope(session: &Session, install: &Install) -> Result<Scope, Failure> {
     let mut waited = false;
     loop {
@@ -24,7 +24,7 @@ pub(crate) async fn scope(session: &Session, install: &Install) -> Result<Scope,
         match unread {
             Some(unread) if !waited => {
                 let api = Api::namespaced(session.client.clone(), &unread.namespace().unwrap_or_default());
-                until_seen(api, &install.catalog, "read catalog", is_read).await;
+                wait_until_seen(api, &install.catalog, "read catalog", is_read).await;
             }
             _ => return Err(not_offered(install, &[own, shared].concat(), &catalogs)),
         }
@@ -38,13 +38,13 @@ fn offered(
     own: &[Extension],
     shared: &[Extension],
 ) -> Result<Option<Scope>, Failure> {
-    let wanted = Extension::name_of(&install.catalog, &install.extension);
-    let offered = |extensions: &[Extension]| extensions.iter().any(|extension| extension.name_any() == wanted);
-    let asked: Option<Scope> = install.scope.map(Into::into);
-    match (offered(own), offered(shared), asked) {
+    let name = Extension::name_of(&install.catalog, &install.extension);
+    let offers = |extensions: &[Extension]| extensions.iter().any(|extension| extension.name_any() == name);
+    let requested: Option<Scope> = install.scope.map(Into::into);
+    match (offers(own), offers(shared), requested) {
         (true, true, None) => Err(Failure::new(format!(
-            "both a shared catalog and one of organization {} have the name {} and offer {}",
-            session.organization, install.catalog, install.extension
+            "extension {} is offered by two catalogs named {}: a shared one and one of organization {}",
+            install.extension, install.catalog, session.organization
         ))
         .hint("choose with --scope shared or --scope organization")),
         (true, _, None | Some(Scope::Organization)) => Ok(Some(Scope::Organization)),
@@ -53,7 +53,7 @@ fn offered(
     }
 }
 
-/// Whether the hub has read a catalog as it is wanted now.
+/// Whether the hub has read the current generation of a catalog.
 fn is_read(catalog: &Catalog) -> bool {
     let seen = catalog.status.as_ref().and_then(|status| status.observed_generation);
     seen.is_some() && seen >= catalog.metadata.generation
@@ -62,7 +62,7 @@ fn is_read(catalog: &Catalog) -> bool {
 fn not_offered(install: &Install, offered: &[Extension], catalogs: &[Catalog]) -> Failure {
     let all = || offered.iter().map(|extension| &extension.spec);
     if let Some(other) = all().find(|spec| spec.extension == install.extension && spec.catalog != install.catalog) {
-        let sentence = format!("there is no extension {} in catalog {}", install.extension, install.catalog);
+        let sentence = format!("extension {} not found in catalog {}", install.extension, install.catalog);
         return Failure::new(sentence).hint(format!("catalog {0} has it: add --catalog {0}", other.catalog));
     }
     let Some(catalog) = catalogs.iter().find(|catalog| catalog.name_any() == install.catalog) else {
@@ -83,11 +83,11 @@ fn not_offered(install: &Install, offered: &[Extension], catalogs: &[Catalog]) -
         names,
         "fitout extension list",
     );
-    // What could not be read is not offered: that may be the very one.
-    let said = catalog.status.as_ref().and_then(|status| conditions::find(&status.conditions, conditions::READY));
-    match (said.filter(|ready| ready.status == "False"), failure.hint.clone()) {
+    // The extension may be one that the hub could not read.
+    let ready = catalog.status.as_ref().and_then(|status| conditions::find(&status.conditions, conditions::READY));
+    match (ready.filter(|ready| ready.status == "False"), failure.hint.clone()) {
         (Some(ready), Some(hint)) => {
-            failure.hint(format!("{hint}; not all of that catalog could be read: {}", ready.message))
+            failure.hint(format!("{hint}; the hub could not read all of that catalog: {}", ready.message))
         }
         _ => failure,
     }

@@ -1,24 +1,24 @@
-//! A cluster that was registered, until the hub has connected to it.
+//! Waiting until the hub has connected to a cluster.
 
 use fitout_api::{Cluster, conditions};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 
 use crate::failure::Failure;
-use crate::wait::{Followed, Until};
+use crate::wait::{Until, WaitTarget};
 use crate::wait_outcome::WaitOutcome;
 
-impl Followed for Cluster {
-    const WHAT: &'static str = "cluster";
+impl WaitTarget for Cluster {
+    const NOUN: &'static str = "cluster";
 
     fn wait_outcome(&self) -> WaitOutcome {
         match connected(self) {
-            Some(said) if said.status == "True" => WaitOutcome::Ready,
-            Some(said) if said.status == "False" => {
+            Some(condition) if condition.status == "True" => WaitOutcome::Ready,
+            Some(condition) if condition.status == "False" => {
                 let name = self.name_any();
-                let sentence = format!("the hub cannot connect to cluster {name}: {}", said.message);
-                WaitOutcome::Stuck(Failure::new(sentence).hint(format!(
-                    "it is registered, and the hub tries again by itself; `fitout cluster remove {name}` lets it go"
+                let sentence = format!("the hub cannot connect to cluster {name}: {}", condition.message);
+                WaitOutcome::Stalled(Failure::new(sentence).hint(format!(
+                    "the cluster stays registered and the hub retries; remove it with `fitout cluster remove {name}`"
                 )))
             }
             _ => WaitOutcome::Working,
@@ -26,18 +26,18 @@ impl Followed for Cluster {
     }
 
     fn line(&self) -> String {
-        connected(self).map_or("waiting for the hub to connect", |said| &said.message).to_owned()
+        connected(self).map_or("waiting for the hub to connect", |condition| &condition.message).to_owned()
     }
 
-    fn out_of_time(&self, _: Until, waited: &str) -> Failure {
+    fn timeout_failure(&self, _: Until, waited: &str) -> Failure {
         let name = self.name_any();
-        let why = connected(self).map_or("the hub has said nothing about it yet", |said| &said.message);
+        let why = connected(self).map_or("the hub has not reported a status yet", |condition| &condition.message);
         Failure::new(format!("cluster {name} is not connected after {waited}: {why}"))
-            .hint(format!("it is registered; once the hub runs, `fitout cluster show {name}` says more"))
+            .hint(format!("the cluster is registered; check that the hub runs, then see `fitout cluster show {name}`"))
     }
 }
 
-/// What the hub says of the connection.
+/// The condition `Connected` of a cluster.
 pub(crate) fn connected(cluster: &Cluster) -> Option<&Condition> {
     conditions::find(&cluster.status.as_ref()?.conditions, conditions::CONNECTED)
 }
@@ -63,23 +63,23 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_decides_how_waiting_ends() {
+    fn condition_connected_ends_the_wait() {
         let silent = cluster("", "");
         assert_eq!(
             (silent.wait_outcome(), silent.line().as_str()),
             (WaitOutcome::Working, "waiting for the hub to connect")
         );
-        assert_snapshot!(silent.out_of_time(Until::Ready, "10m").shown(Paint::new(false)), @r"
-        error: cluster prod is not connected after 10m: the hub has said nothing about it yet
-        hint: it is registered; once the hub runs, `fitout cluster show prod` says more
+        assert_snapshot!(silent.timeout_failure(Until::Ready, "10m").shown(Paint::new(false)), @r"
+        error: cluster prod is not connected after 10m: the hub has not reported a status yet
+        hint: the cluster is registered; check that the hub runs, then see `fitout cluster show prod`
         ");
         assert_eq!(cluster("True", "Kubernetes v1.36.3").wait_outcome(), WaitOutcome::Ready);
-        let WaitOutcome::Stuck(failure) = cluster("False", "it refuses the connection").wait_outcome() else {
+        let WaitOutcome::Stalled(failure) = cluster("False", "it refuses the connection").wait_outcome() else {
             panic!()
         };
         assert_snapshot!(failure.shown(Paint::new(false)), @r"
         error: the hub cannot connect to cluster prod: it refuses the connection
-        hint: it is registered, and the hub tries again by itself; `fitout cluster remove prod` lets it go
+        hint: the cluster stays registered and the hub retries; remove it with `fitout cluster remove prod`
         ");
     }
 }

@@ -1,4 +1,4 @@
-//! The way to the hub.
+//! The connection to the hub: kubeconfig, organization, and reading objects by name.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -11,17 +11,18 @@ use kube::config::KubeconfigError;
 use kube::{Api, Client, Config, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 
-use crate::failure::{Failure, refused, root, unknown};
-use crate::organizations;
+use crate::failure::{Failure, SET_KUBECONFIG, refused, root, unknown};
+use crate::organization;
 use crate::output::{Format, Paint};
+use crate::tables::Layout;
 
-/// Under which name the API server records what was written with this command.
+/// The field manager of what this command writes.
 pub(crate) const FIELD_MANAGER: &str = "fitout-cli";
 
-/// The namespace of what is for every organization.
+/// The namespace of the objects that every organization shares.
 pub(crate) const SHARED: &str = "fitout-system";
 
-/// One command's dealings with the hub, on behalf of one organization.
+/// A connection to the hub on behalf of one organization, with the output options of the command.
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) organization: String,
@@ -29,10 +30,11 @@ pub(crate) struct Session {
     pub(crate) namespace: String,
     pub(crate) output: Format,
     pub(crate) paint: Paint,
+    pub(crate) layout: Layout,
     pub(crate) now: Timestamp,
 }
 
-/// A kind of ours that lives in an organization's namespace.
+/// A kind whose objects are in the namespace of an organization.
 pub(crate) trait OrganizationResource:
     Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + 'static
 {
@@ -43,31 +45,34 @@ impl<K> OrganizationResource for K where
 {
 }
 
-const REMEDY: &str = "KUBECONFIG has to name a kubeconfig for the hub";
-
-/// The way to the hub, as the user's kubeconfig has it.
+/// The client configuration from the user's kubeconfig.
 pub(crate) async fn config() -> Result<Config, Failure> {
     Config::infer().await.map_err(|error| {
         let place = match error.source().and_then(|source| source.downcast_ref()) {
             Some(KubeconfigError::ReadConfig(_, path)) => format!(" {}", path.display()),
             _ => String::new(),
         };
-        Failure::new(format!("cannot read your kubeconfig{place}: {}", root(&error))).hint(REMEDY)
+        Failure::new(format!("cannot read your kubeconfig{place}: {}", root(&error))).hint(SET_KUBECONFIG)
     })
 }
 
 /// A client of the hub.
 pub(crate) async fn client() -> Result<Client, Failure> {
     Client::try_from(config().await?)
-        .map_err(|error| Failure::new(format!("cannot use your kubeconfig: {}", root(&error))).hint(REMEDY))
+        .map_err(|error| Failure::new(format!("cannot use your kubeconfig: {}", root(&error))).hint(SET_KUBECONFIG))
 }
 
 impl Session {
-    pub(crate) async fn open(organization: Option<&str>, output: Format, paint: Paint) -> Result<Self, Failure> {
+    pub(crate) async fn open(
+        organization: Option<&str>,
+        output: Format,
+        paint: Paint,
+        layout: Layout,
+    ) -> Result<Self, Failure> {
         let client = client().await?;
-        let organization = organizations::find(&client, organization).await?;
+        let organization = organization::find(&client, organization).await?;
         let namespace = Organization::namespace_of(&organization);
-        Ok(Self { client, organization, namespace, output, paint, now: Timestamp::now() })
+        Ok(Self { client, organization, namespace, output, paint, layout, now: Timestamp::now() })
     }
 
     /// The organization's own objects of a kind.
@@ -80,7 +85,7 @@ impl Session {
         Api::namespaced(self.client.clone(), SHARED)
     }
 
-    /// All of a kind in a namespace, by name.
+    /// The objects of an API, sorted by name.
     pub(crate) async fn all<K: OrganizationResource>(
         &self,
         api: Api<K>,
@@ -93,7 +98,7 @@ impl Session {
         Ok(items)
     }
 
-    /// The organization's object with this name, or a sentence with the nearest name there is.
+    /// The organization's object with this name; the error suggests the nearest existing name.
     pub(crate) async fn named<K: OrganizationResource>(
         &self,
         what: &str,
@@ -110,7 +115,7 @@ impl Session {
         Err(unknown(what, name, &place, names.iter().map(String::as_str), list))
     }
 
-    /// How a write is to be made.
+    /// The parameters of a write.
     pub(crate) fn writing(dry_run: bool) -> PostParams {
         PostParams { dry_run, field_manager: Some(FIELD_MANAGER.to_owned()) }
     }

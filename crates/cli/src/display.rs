@@ -1,4 +1,4 @@
-//! Where somebody who waits sees what is going on.
+//! Progress output while a command waits.
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
@@ -7,25 +7,25 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{Format, as_value};
-use crate::wait::Followed;
+use crate::wait::WaitTarget;
 
-/// Where each state of an object is shown, once.
+/// Shows each new state of an object once.
 pub(crate) struct Display {
     form: Form,
     shown: RefCell<String>,
 }
 
 enum Form {
-    /// A bar that is drawn over and over.
+    /// A progress bar, redrawn in place.
     Bar(ProgressBar),
-    /// Lines that begin with a name.
+    /// Lines that begin with the name of the object.
     Lines(String),
-    /// The object itself.
+    /// The serialized object.
     Documents(Format),
 }
 
 impl Display {
-    /// For people, on the standard error: a bar where that is a terminal, lines elsewhere.
+    /// Shows progress on the standard error: a bar on a terminal, else lines.
     pub(crate) fn for_people(name: &str) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self { form: Form::Lines(name.to_owned()), shown: RefCell::default() };
@@ -35,13 +35,13 @@ impl Display {
         Self { form: Form::Bar(bar), shown: RefCell::default() }
     }
 
-    /// For programs, on the standard output.
+    /// Prints each state as a document on the standard output.
     pub(crate) fn for_programs(format: Format) -> Self {
         Self { form: Form::Documents(format), shown: RefCell::default() }
     }
 
-    /// Shows what an object is like now, and says whether anybody still looks.
-    pub(crate) fn show<K: Followed>(&self, object: &K) -> bool {
+    /// Shows the state of an object. Returns false once the reader of the standard output has closed it.
+    pub(crate) fn show<K: WaitTarget>(&self, object: &K) -> bool {
         match &self.form {
             Form::Documents(format) => {
                 let Ok(value) = as_value(object) else { return true };
@@ -55,18 +55,18 @@ impl Display {
                     bar.set_position(objects.ready.into());
                     bar.set_length(objects.total.into());
                 }
-                self.say(&object.line());
+                self.message(&object.line());
                 true
             }
             Form::Lines(_) => {
-                self.say(&object.line());
+                self.message(&object.line());
                 true
             }
         }
     }
 
-    /// Says something to people.
-    pub(crate) fn say(&self, line: &str) {
+    /// Shows a message to people.
+    pub(crate) fn message(&self, line: &str) {
         match &self.form {
             Form::Bar(bar) => bar.set_message(line.to_owned()),
             Form::Lines(name) if self.is_new(line) => eprintln!("{name}: {line}"),
@@ -74,7 +74,7 @@ impl Display {
         }
     }
 
-    /// Takes away what is of no use any more.
+    /// Removes the progress bar.
     pub(crate) fn end(&self) {
         if let Form::Bar(bar) = &self.form {
             bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! How a command ends when it does not do what was asked, in a sentence.
+//! The error of a command: a sentence, a hint and an exit code.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -8,20 +8,26 @@ use kube::core::Status;
 
 use crate::output::Paint;
 
-/// What the command's end tells a script.
+/// The hint for a kubeconfig that is missing or of another cluster.
+pub(crate) const SET_KUBECONFIG: &str = "set KUBECONFIG to a kubeconfig for the hub";
+
+/// The hint for an object that this version does not understand.
+pub(crate) const USE_HUB_VERSION: &str = "use the version of fitout that the hub runs";
+
+/// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
-    /// It is done.
+    /// The command succeeded.
     Done = 0,
-    /// It failed.
+    /// The command failed.
     Failed = 1,
-    /// A person has to approve what it needs.
+    /// The instance needs approval.
     NeedsApproval = 3,
-    /// No version can be chosen.
+    /// No version can be resolved.
     Unresolved = 4,
 }
 
-/// Why something was not done, and what to do about it.
+/// Why a command failed, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{sentence}")]
 pub(crate) struct Failure {
@@ -43,7 +49,7 @@ impl Failure {
         Self { code, ..self }
     }
 
-    /// As it is printed: the error, and the hint apart from it.
+    /// The error and its hint, as they are printed.
     pub(crate) fn shown(&self, paint: Paint) -> String {
         let mut text = format!("{} {}\n", paint.red("error:"), self.sentence);
         if let Some(hint) = &self.hint {
@@ -53,7 +59,7 @@ impl Failure {
     }
 }
 
-/// Somebody named something that is not there: `known` are the names that are.
+/// The error for a name that does not exist. It suggests the nearest of the `known` names, or the command that lists them.
 pub(crate) fn unknown<'a>(
     what: &str,
     name: &str,
@@ -61,44 +67,45 @@ pub(crate) fn unknown<'a>(
     known: impl IntoIterator<Item = &'a str>,
     list: &str,
 ) -> Failure {
-    let failure = Failure::new(format!("there is no {what} {name} in {place}"));
+    let failure = Failure::new(format!("{what} {name} not found in {place}"));
     match nearest(name, known) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
-        None => failure.hint(format!("`{list}` shows those there are")),
+        None => failure.hint(format!("`{list}` shows the existing ones")),
     }
 }
 
-/// The hub's API server did not do what it was asked: `doing` is what that was, as in "list clusters of …".
+/// The error for a failed call of the hub's API server; `doing` names the call, as in "list clusters of …".
 pub(crate) fn refused(doing: &str, error: &kube::Error) -> Failure {
     match error {
         kube::Error::Api(status) => by_status(doing, status),
         kube::Error::SerdeError(error) => {
-            Failure::new(format!("cannot {doing}: the hub answers with something this fitout does not know: {error}"))
-                .hint("use the fitout of the hub's version")
+            Failure::new(format!("cannot {doing}: this version of fitout cannot decode the hub's answer: {error}"))
+                .hint(USE_HUB_VERSION)
         }
         other => Failure::new(format!("cannot {doing}: the hub's API server does not answer: {}", root(other)))
-            .hint("KUBECONFIG has to name a kubeconfig for the hub"),
+            .hint(SET_KUBECONFIG),
     }
 }
 
 fn by_status(doing: &str, status: &Status) -> Failure {
     match status.code {
-        401 => Failure::new(format!("cannot {doing}: the hub's API server does not accept who you are"))
-            .hint("the credentials in your kubeconfig may have expired"),
+        401 => Failure::new(format!("cannot {doing}: the hub's API server rejects your credentials"))
+            .hint("they may have expired; renew them in your kubeconfig"),
         403 if status.reason == "Forbidden" => Failure::new(format!("cannot {doing}: {}", status.message))
             .hint("ask an administrator of the organization for this right"),
         404 if status.details.as_ref().is_none_or(|details| details.name.is_empty()) => {
             Failure::new(format!("cannot {doing}: the cluster of your kubeconfig does not serve fitout.dev/v1alpha1"))
-                .hint("KUBECONFIG has to name a kubeconfig for the hub, and the hub has to have Fitout's CRDs")
+                .hint("set KUBECONFIG to a kubeconfig for the hub, and install Fitout's CRDs on the hub")
         }
         409 if status.reason == "Conflict" => {
-            Failure::new(format!("cannot {doing}: somebody else changes it at the same time")).hint("try again")
+            Failure::new(format!("cannot {doing}: another client changed the object at the same time"))
+                .hint("try again")
         }
         _ => Failure::new(format!("cannot {doing}: {}", causes(status))),
     }
 }
 
-/// What the API server holds against each field, or its message where it names none.
+/// The API server's complaint about each field, or its message if it names none.
 fn causes(status: &Status) -> String {
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let each: Vec<_> = causes
@@ -110,7 +117,7 @@ fn causes(status: &Status) -> String {
     if each.is_empty() { status.message.clone() } else { each.join("; ") }
 }
 
-/// The innermost cause, which is the one that says something.
+/// The innermost cause, which is the most specific one.
 pub(crate) fn root(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -132,25 +139,25 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_nearly_right_is_offered() {
+    fn nearest_name_is_suggested() {
         let failure = unknown("cluster", "prdo", "organization acme", ["dev", "prod"], "fitout cluster list");
         assert_snapshot!(failure.shown(Paint::new(false)), @r"
-        error: there is no cluster prdo in organization acme
+        error: cluster prdo not found in organization acme
         hint: did you mean prod?
         ");
     }
 
     #[test]
-    fn where_nothing_is_like_it_the_list_is_offered() {
+    fn list_command_is_suggested_without_a_near_name() {
         let failure = unknown("cluster", "prod", "organization acme", ["mars"], "fitout cluster list");
         assert_snapshot!(failure.shown(Paint::new(false)), @r"
-        error: there is no cluster prod in organization acme
-        hint: `fitout cluster list` shows those there are
+        error: cluster prod not found in organization acme
+        hint: `fitout cluster list` shows the existing ones
         ");
     }
 
     #[test]
-    fn a_wrong_field_is_named_with_what_the_api_server_says_of_it() {
+    fn invalid_field_is_named() {
         let cause = json!({ "reason": "FieldValueInvalid", "field": "spec.version",
             "message": "Invalid value: \"new\": a range of versions is expected" });
         let status = json!({ "code": 422, "reason": "Invalid", "message": "long", "details": { "name": "x", "causes": [cause] } });
@@ -158,17 +165,17 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_is_no_hub_is_told_from_an_object_that_is_not_there() {
+    fn cluster_without_crds_is_recognized() {
         let status =
             json!({ "code": 404, "reason": "NotFound", "message": "the server could not find the requested resource" });
         assert_snapshot!(shown(status), @r"
         error: cannot create ExtensionInstance org-acme/foo-podinfo: the cluster of your kubeconfig does not serve fitout.dev/v1alpha1
-        hint: KUBECONFIG has to name a kubeconfig for the hub, and the hub has to have Fitout's CRDs
+        hint: set KUBECONFIG to a kubeconfig for the hub, and install Fitout's CRDs on the hub
         ");
     }
 
     #[test]
-    fn a_missing_right_is_said_in_the_api_servers_words() {
+    fn forbidden_keeps_the_message_of_the_api_server() {
         let status = json!({ "code": 403, "reason": "Forbidden", "message": "User \"jane\" cannot create it" });
         assert_snapshot!(shown(status), @r#"
         error: cannot create ExtensionInstance org-acme/foo-podinfo: User "jane" cannot create it

@@ -1,4 +1,4 @@
-//! What the hub logs, a line each: for people or for programs.
+//! The log of the hub.
 
 use clap::ValueEnum;
 use tracing::level_filters::LevelFilter;
@@ -7,16 +7,16 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
-/// How lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For a person
+    /// Text
     Text,
-    /// For a program: an object a line
+    /// One JSON object a line
     Json,
 }
 
-/// How much is logged.
+/// The least severe level that is logged.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum LogLevel {
     Error,
@@ -25,7 +25,7 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-/// Logs to standard error from now on.
+/// Starts logging to the standard error.
 pub(crate) fn start(format: LogFormat, level: LogLevel) {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,
@@ -33,8 +33,8 @@ pub(crate) fn start(format: LogFormat, level: LogLevel) {
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
     };
-    // Others log each call that fails, and know neither what it was for nor what is done about it: we do. What they say
-    // about their connections may hold what is sent on them.
+    // Libraries log each failed call without knowing its purpose; the hub does that with context. Their connection logs may
+    // contain credentials.
     let ours = Targets::new().with_target("fitout", level);
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false);
     let lines = match format {

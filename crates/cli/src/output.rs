@@ -1,4 +1,4 @@
-//! The forms in which things are printed.
+//! Output formats and colours.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
-/// How to print what is found.
+/// An output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// A table, cut to the width of the terminal.
     #[default]
     Table,
-    /// For people with wide screens.
+    /// A table with more columns, never cut.
     Wide,
-    /// For programs.
+    /// JSON.
     Json,
-    /// For files.
+    /// YAML.
     Yaml,
 }
 
 impl Format {
-    /// Whether it is for people.
+    /// Whether this is a format for people.
     pub(crate) fn is_table(self) -> bool {
         matches!(self, Self::Table | Self::Wide)
     }
 
-    /// A value as text, for programs. People get YAML.
+    /// A value as text: YAML, unless JSON is asked for.
     pub(crate) fn value(self, value: &Value) -> String {
         match self {
             Self::Json => format!("{value:#}\n"),
@@ -34,7 +34,7 @@ impl Format {
         }
     }
 
-    /// A value as one of several that follow each other: JSON on a line, YAML after `---`.
+    /// A value as one document of a stream: a line of JSON, or YAML after `---`.
     pub(crate) fn document(self, value: &Value) -> String {
         match self {
             Self::Json => format!("{value}\n"),
@@ -42,32 +42,32 @@ impl Format {
         }
     }
 
-    /// One object, either in our words or as it is.
-    pub(crate) fn object<T: Serialize>(self, object: &T, words: impl FnOnce() -> String) -> Result<String, Failure> {
-        if self.is_table() { Ok(words()) } else { Ok(self.value(&as_value(object)?)) }
+    /// One object, as text for people or serialized.
+    pub(crate) fn object<T: Serialize>(self, object: &T, text: impl FnOnce() -> String) -> Result<String, Failure> {
+        if self.is_table() { Ok(text()) } else { Ok(self.value(&as_value(object)?)) }
     }
 
-    /// Many objects, either in our words or as Kubernetes lists them.
-    pub(crate) fn list<T: Serialize>(self, objects: &[T], words: impl FnOnce() -> String) -> Result<String, Failure> {
+    /// A list of objects, as text for people or as a Kubernetes `List`.
+    pub(crate) fn list<T: Serialize>(self, objects: &[T], text: impl FnOnce() -> String) -> Result<String, Failure> {
         if self.is_table() {
-            return Ok(words());
+            return Ok(text());
         }
         let items = objects.iter().map(as_value).collect::<Result<Vec<_>, _>>()?;
         Ok(self.value(&json!({ "apiVersion": "v1", "kind": "List", "items": items })))
     }
 }
 
-/// An object as a value, without the record of who set which field.
+/// An object as JSON, without `managedFields`.
 pub(crate) fn as_value<T: Serialize>(object: &T) -> Result<Value, Failure> {
     let mut value = serde_json::to_value(object)
-        .map_err(|error| Failure::new(format!("cannot write the object as JSON: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot serialize the object as JSON: {error}")))?;
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
     Ok(value)
 }
 
-/// What would be written: an object as an API server answers a dry run, without what the server alone decides.
+/// The answer to a dry run without the fields that only the API server sets.
 pub(crate) fn proposal(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(object) = object.as_object_mut() {
@@ -81,7 +81,7 @@ pub(crate) fn proposal(object: &Value) -> Value {
     object
 }
 
-/// Colours, where there is a terminal that wants them.
+/// Colours text, if colours are on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
     on: bool,
@@ -121,33 +121,39 @@ impl Paint {
     }
 }
 
+/// The width of the terminal that is the standard output; `None` if it is no terminal or does not know its width.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let (_, columns) = console::Term::stdout().size_checked()?;
+    Some(columns.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_list_reads_as_one_of_kubernetes() {
+    fn json_list_is_a_kubernetes_list() {
         let text = Format::Json.list(&[json!({ "kind": "Cluster" })], || unreachable!()).unwrap();
         let list: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&list["kind"], &list["items"][0]["kind"]), (&json!("List"), &json!("Cluster")));
     }
 
     #[test]
-    fn documents_are_told_apart() {
+    fn documents_are_separated() {
         let value = json!({ "a": [1] });
         assert_eq!(Format::Json.document(&value), "{\"a\":[1]}\n");
         assert_eq!(Format::Yaml.document(&value), "---\na:\n- 1\n");
     }
 
     #[test]
-    fn a_proposal_has_nothing_that_the_server_decides() {
+    fn proposal_has_no_server_side_fields() {
         let metadata = json!({ "name": "x", "uid": "1", "managedFields": [], "resourceVersion": "3" });
         let answer = json!({ "metadata": metadata, "spec": {}, "status": {} });
         assert_eq!(proposal(&answer), json!({ "metadata": { "name": "x" }, "spec": {} }));
     }
 
     #[test]
-    fn there_is_no_colour_unless_it_is_wanted() {
+    fn colours_are_off_unless_enabled() {
         assert_eq!(Paint::new(false).red("no"), "no");
         assert_eq!(Paint::new(true).green("yes"), "\x1b[32myes\x1b[0m");
     }

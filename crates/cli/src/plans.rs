@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use fitout_api::{ExtensionInstance, Plan, PlanSpec};
-use fitout_plan::{Mark, Obstacle, lines};
+use fitout_api::{ExtensionInstance, Obstacle, Plan, PlanSpec};
 use kube::api::PostParams;
 use serde_json::Value;
 
@@ -12,6 +11,7 @@ use crate::arguments;
 use crate::connection::Session;
 use crate::failure::{Code, Failure, refused};
 use crate::output::{Format, Paint, as_value};
+use crate::plan_text::{Mark, lines};
 
 pub(crate) async fn run(session: &Session, arguments: &arguments::Plan) -> Result<Answer, Failure> {
     let spec = match (&arguments.instance, &arguments.file) {
@@ -109,7 +109,7 @@ mod tests {
             ~ data.password: (not shown) → (not shown)
         - ConfigMap/shop/web
 
-        1 to make, 1 to change, 1 to remove, 2 unchanged
+        1 to create, 1 to change, 1 to delete, 2 unchanged
         ");
         let colours = shown(Format::Table, Paint::new(true), &upgrade()).unwrap().text;
         assert!(colours.contains("\x1b[32m+ ServiceAccount/shop/web\x1b[0m\n"), "{colours:?}");

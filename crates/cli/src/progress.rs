@@ -1,4 +1,4 @@
-//! How an instance is doing, in words.
+//! The progress and the status of an instance, as text.
 
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ use kube::ResourceExt;
 use crate::output::Paint;
 use crate::tables;
 
-/// The width of a bar that is drawn as text.
+/// The width of a progress bar in text.
 const BAR: u32 = 20;
 
-/// Reasons for which something does not hold yet, and will without anybody's doing.
-const ON_ITS_WAY: [&str; 6] = [
+/// Reasons of conditions that are not true yet, and become true without a user's action.
+const PROGRESSING_REASONS: [&str; 6] = [
     reasons::ready::PROGRESSING,
     reasons::ready::WAITING,
     reasons::applied::APPLYING,
@@ -23,20 +23,20 @@ const ON_ITS_WAY: [&str; 6] = [
     reasons::healthy::STARTING,
 ];
 
-/// What is going on, in a line without the instance's name.
+/// The current progress in one line, without the instance's name.
 pub(crate) fn line(instance: &ExtensionInstance) -> String {
-    let nothing = ExtensionInstanceStatus::default();
-    // What was said of an earlier wish would look like an answer to this one.
-    let fresh = |status: &&ExtensionInstanceStatus| status.observed_generation >= instance.metadata.generation;
-    let status = instance.status.as_ref().filter(fresh).unwrap_or(&nothing);
+    let empty = ExtensionInstanceStatus::default();
+    // A status of an earlier generation would look like an answer to the current one.
+    let is_current = |status: &&ExtensionInstanceStatus| status.observed_generation >= instance.metadata.generation;
+    let status = instance.status.as_ref().filter(is_current).unwrap_or(&empty);
     let ready = conditions::find(&status.conditions, conditions::READY);
-    // Which step is tried again is of less use than why it did not go well.
+    // The cause of a failure is more useful than the step that is retried.
     let failed = ready.filter(|ready| ready.reason == reasons::ready::FAILED).map(|ready| ready.message.clone());
-    let said = failed.or_else(|| step_with_cause(status)).or_else(|| unhealthy(status));
-    said.or_else(|| ready.map(|ready| ready.message.clone())).unwrap_or_else(|| "waiting for the hub".to_owned())
+    let detail = failed.or_else(|| step_with_cause(status)).or_else(|| unhealthy(status));
+    detail.or_else(|| ready.map(|ready| ready.message.clone())).unwrap_or_else(|| "waiting for the hub".to_owned())
 }
 
-/// How many objects are ready, as far as that is known.
+/// How many objects are ready, if known.
 pub(crate) fn objects(instance: &ExtensionInstance) -> Option<ObjectCount> {
     instance.status.as_ref()?.objects.filter(|objects| objects.total > 0)
 }
@@ -50,7 +50,7 @@ fn step(status: &ExtensionInstanceStatus) -> Option<String> {
     Some(text)
 }
 
-/// The step that is running, and why it has not ended yet, where that is known.
+/// The current step, and why it has not ended yet, if known.
 fn step_with_cause(status: &ExtensionInstanceStatus) -> Option<String> {
     let object = status.step.as_ref()?.object.as_ref();
     let unhealthy = status.first_unhealthy.as_ref().filter(|unhealthy| Some(&unhealthy.object) == object);
@@ -63,7 +63,7 @@ fn unhealthy(status: &ExtensionInstanceStatus) -> Option<String> {
     Some(format!("{}: {}", unhealthy.object, unhealthy.message))
 }
 
-/// All there is to say about an instance, on several lines.
+/// The whole status of an instance, on several lines.
 pub(crate) fn view(instance: &ExtensionInstance, now: Timestamp, paint: Paint) -> String {
     let spec = &instance.spec;
     let mut text = format!(
@@ -73,13 +73,13 @@ pub(crate) fn view(instance: &ExtensionInstance, now: Timestamp, paint: Paint) -
         spec.cluster,
         spec.namespace
     );
-    let nothing = ExtensionInstanceStatus::default();
-    let status = instance.status.as_ref().unwrap_or(&nothing);
+    let empty = ExtensionInstanceStatus::default();
+    let status = instance.status.as_ref().unwrap_or(&empty);
     for (label, content) in facts(instance, status) {
         let _ = writeln!(text, "  {label:<10} {content}");
     }
     if status.conditions.is_empty() {
-        text += "\nThe hub has said nothing about it yet.\n";
+        text += "\nThe hub has not reported a status yet.\n";
         return text;
     }
     text += "\n";
@@ -103,12 +103,12 @@ fn facts(instance: &ExtensionInstance, status: &ExtensionInstanceStatus) -> Vec<
         facts.push(("Revision", revision.to_string()));
     }
     if let Some(revision) = instance.spec.rollback_to {
-        facts.push(("Back to", format!("revision {revision}")));
+        facts.push(("Rollback", format!("to revision {revision}")));
     }
     if instance.spec.suspend {
-        facts.push(("Suspended", "it is watched, and nothing is written".to_owned()));
+        facts.push(("Suspended", "the hub watches it and writes nothing".to_owned()));
     }
-    facts.extend(step(status).map(|step| ("Doing", step)));
+    facts.extend(step(status).map(|step| ("Progress", step)));
     if let Some(objects) = objects(instance) {
         facts.push(("Objects", format!("{} {} of {} ready", bar(objects), objects.ready, objects.total)));
     }
@@ -118,13 +118,13 @@ fn facts(instance: &ExtensionInstance, status: &ExtensionInstanceStatus) -> Vec<
 }
 
 fn version(status: &ExtensionInstanceStatus) -> String {
-    // Mostly `Resolved` says it a few lines below.
-    let said = |why: &&String| status.conditions.iter().any(|condition| condition.message == **why);
-    let why = status.why.as_ref().filter(|why| !said(why)).map(|why| format!(" ({why})")).unwrap_or_default();
+    // The condition `Resolved` mostly has the same message a few lines below.
+    let repeated = |why: &&String| status.conditions.iter().any(|condition| condition.message == **why);
+    let why = status.why.as_ref().filter(|why| !repeated(why)).map(|why| format!(" ({why})")).unwrap_or_default();
     match (&status.version, &status.wanted_version) {
-        (Some(version), Some(wanted)) if version != wanted => format!("{version}, going to {wanted}{why}"),
+        (Some(version), Some(desired)) if version != desired => format!("{version}, changing to {desired}{why}"),
         (Some(version), _) => format!("{version}{why}"),
-        (None, Some(wanted)) => format!("none yet, going to {wanted}{why}"),
+        (None, Some(desired)) => format!("none yet, installing {desired}{why}"),
         (None, None) => "none yet".to_owned(),
     }
 }
@@ -134,8 +134,8 @@ fn bar(objects: ObjectCount) -> String {
     format!("[{}{}]", "#".repeat(full as usize), "-".repeat((BAR - full) as usize))
 }
 
-/// In the order in which an instance gets ready; what only repeats `Ready` is left out.
-fn in_order(said: &[Condition]) -> Vec<&Condition> {
+/// The conditions in the order in which they become true, without those that only repeat `Ready`.
+fn in_order(all: &[Condition]) -> Vec<&Condition> {
     const ORDER: [&str; 7] = [
         conditions::RESOLVED,
         conditions::APPROVED,
@@ -145,14 +145,14 @@ fn in_order(said: &[Condition]) -> Vec<&Condition> {
         conditions::RECONCILING,
         conditions::STALLED,
     ];
-    let ready = conditions::find(said, conditions::READY).map(|ready| &ready.message);
+    let ready = conditions::find(all, conditions::READY).map(|ready| &ready.message);
     let repeats = |condition: &Condition| {
         matches!(condition.type_.as_str(), conditions::RECONCILING | conditions::STALLED)
             && Some(&condition.message) == ready
     };
-    let mut said: Vec<_> = said.iter().filter(|condition| !repeats(condition)).collect();
-    said.sort_by_key(|condition| ORDER.iter().position(|type_| *type_ == condition.type_));
-    said
+    let mut sorted: Vec<_> = all.iter().filter(|condition| !repeats(condition)).collect();
+    sorted.sort_by_key(|condition| ORDER.iter().position(|type_| *type_ == condition.type_));
+    sorted
 }
 
 fn mark(condition: &Condition, paint: Paint) -> String {
@@ -160,7 +160,7 @@ fn mark(condition: &Condition, paint: Paint) -> String {
         (conditions::STALLED, "True") => paint.red("✗"),
         (conditions::RECONCILING, "True") | (_, "Unknown") => paint.yellow("…"),
         (_, "True") => paint.green("✓"),
-        _ if ON_ITS_WAY.contains(&condition.reason.as_str()) => paint.yellow("…"),
+        _ if PROGRESSING_REASONS.contains(&condition.reason.as_str()) => paint.yellow("…"),
         _ => paint.red("✗"),
     }
 }
@@ -179,22 +179,22 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hub_has_not_seen_yet_is_pending() {
+    fn unobserved_instance_is_pending() {
         assert_snapshot!(shown(&fixtures::pending()));
     }
 
     #[test]
-    fn an_install_under_way_says_which_step_and_how_many_objects() {
+    fn install_shows_its_step_and_objects() {
         assert_snapshot!(shown(&fixtures::installing()));
     }
 
     #[test]
-    fn an_unhealthy_instance_says_which_object_and_why() {
+    fn unhealthy_instance_names_the_object_and_cause() {
         assert_snapshot!(shown(&fixtures::unhealthy()));
     }
 
     #[test]
-    fn a_step_that_waits_says_for_what_and_why() {
+    fn waiting_step_shows_its_cause() {
         let mut waiting = fixtures::installing();
         let cause = "Pod/cert-manager/cert-manager-7d9f: image quay.io/jetstack/x cannot be pulled: not found";
         waiting.status.as_mut().unwrap().first_unhealthy =
@@ -202,33 +202,33 @@ mod tests {
         let step = "step 3 of 4: apply objects (Deployment/cert-manager/cert-manager)";
         assert_eq!(line(&waiting), format!("{step}: {cause}"));
         waiting.status.as_mut().unwrap().first_unhealthy.as_mut().unwrap().object = "Job/x/y".to_owned();
-        assert_eq!(line(&waiting), step, "what is not waited for yet is no cause");
+        assert_eq!(line(&waiting), step, "an object that no step waits for is no cause");
     }
 
     #[test]
-    fn an_answer_to_an_earlier_wish_is_not_shown_to_who_waits() {
+    fn status_of_an_earlier_generation_is_not_shown() {
         let mut changed = fixtures::ready();
         changed.metadata.generation = Some(2);
         assert_eq!(line(&changed), "waiting for the hub");
     }
 
     #[test]
-    fn a_failure_that_is_tried_again_is_told_before_the_step() {
+    fn retried_failure_is_shown_before_the_step() {
         assert_snapshot!(shown(&fixtures::failing()));
     }
 
     #[test]
-    fn a_ready_instance_says_what_is_installed_and_why() {
+    fn ready_instance_shows_its_version_and_reason() {
         assert_snapshot!(shown(&fixtures::ready()));
     }
 
     #[test]
-    fn a_stalled_instance_says_what_a_person_has_to_do() {
+    fn stalled_instance_shows_the_decision_to_make() {
         assert_snapshot!(shown(&fixtures::stalled()));
     }
 
     #[test]
-    fn bars_are_never_longer_than_they_are() {
+    fn bars_have_a_fixed_width() {
         assert_eq!(bar(ObjectCount { total: 4, ready: 9 }), "[####################]");
         assert_eq!(bar(ObjectCount { total: 4, ready: 1 }), "[#####---------------]");
     }

@@ -1,5 +1,6 @@
-//! Values from the command line: `--values`, and `--set` with its relatives, all with Helm's meaning.
+//! Values from the command line: `--values`, `--set`, `--set-string`, `--set-json` and `--set-file`, as Helm reads them.
 
+mod error;
 mod line;
 
 use std::path::Path;
@@ -7,56 +8,58 @@ use std::path::Path;
 use fitout_api::FreeForm;
 use serde_json::{Map, Value};
 
-use crate::arguments::Values;
+use crate::arguments::ValuesArgs;
 use crate::failure::Failure;
+pub(crate) use error::SettingError;
 use line::{Reading, Step};
 
-/// What one option sets.
+/// The values that one option sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     option: &'static str,
     places: Vec<(Vec<Step>, Value)>,
-    /// Where the option was given a whole JSON object.
+    /// The JSON object, if the option was given a whole one.
     whole: Value,
 }
 
 impl Setting {
-    /// Reads the text after `--set`; an error is a sentence.
-    pub(crate) fn typed(text: &str) -> Result<Self, String> {
+    /// Parses the text after `--set`.
+    pub(crate) fn typed(text: &str) -> Result<Self, SettingError> {
         Self::read("--set", text, Reading::Typed)
     }
 
-    /// Reads the text after `--set-string`.
-    pub(crate) fn text(text: &str) -> Result<Self, String> {
+    /// Parses the text after `--set-string`.
+    pub(crate) fn text(text: &str) -> Result<Self, SettingError> {
         Self::read("--set-string", text, Reading::Text)
     }
 
-    /// Reads the text after `--set-file`, with names of files in the place of what is in them.
-    pub(crate) fn files(text: &str) -> Result<Self, String> {
+    /// Parses the text after `--set-file`; the values are paths until the files are read.
+    pub(crate) fn files(text: &str) -> Result<Self, SettingError> {
         Self::read("--set-file", text, Reading::Text)
     }
 
-    /// Reads the text after `--set-json`: either `KEY=JSON` or a whole object.
-    pub(crate) fn json(text: &str) -> Result<Self, String> {
+    /// Parses the text after `--set-json`: `KEY=JSON` or a whole object.
+    pub(crate) fn json(text: &str) -> Result<Self, SettingError> {
         let option = "--set-json";
         if !text.trim_start().starts_with('{') {
             return Self::read(option, text, Reading::Json);
         }
-        let whole = serde_json::from_str(text).map_err(|error| format!("'{text}' is not JSON: {error}"))?;
+        let whole = serde_json::from_str(text)
+            .map_err(|error| SettingError::InvalidJsonObject { text: text.to_owned(), error: error.to_string() })?;
         Ok(Self { option, places: vec![], whole })
     }
 
-    fn read(option: &'static str, text: &str, reading: Reading) -> Result<Self, String> {
+    fn read(option: &'static str, text: &str, reading: Reading) -> Result<Self, SettingError> {
         Ok(Self { option, places: line::read(text, reading)?, whole: Value::Null })
     }
 
     fn apply(&self, values: &mut Value) -> Result<(), Failure> {
-        let wrong = |sentence| Failure::new(format!("{}: {sentence}", self.option));
+        let wrong = |error| Failure::new(format!("{}: {error}", self.option));
         merge(values, &self.whole);
         self.places.iter().try_for_each(|(path, value)| put(values, path, value.clone())).map_err(wrong)
     }
 
-    /// The same, with what is in the files in the place of their names.
+    /// Replaces paths with the content of their files.
     fn with_contents(mut self) -> Result<Self, Failure> {
         for (_, value) in &mut self.places {
             let names = match value {
@@ -73,7 +76,7 @@ impl Setting {
     }
 }
 
-fn put(at: &mut Value, path: &[Step], value: Value) -> Result<(), String> {
+fn put(at: &mut Value, path: &[Step], value: Value) -> Result<(), SettingError> {
     let Some((step, rest)) = path.split_first() else {
         *at = value;
         return Ok(());
@@ -95,22 +98,22 @@ fn put(at: &mut Value, path: &[Step], value: Value) -> Result<(), String> {
             }
             put(&mut items[*index], rest, value)
         }
-        (Step::Key(key), _) => Err(format!("'{key}' cannot be set: what it is to be in is no map")),
-        (Step::Index(index), _) => Err(format!("'[{index}]' cannot be set: what it is to be in is no list")),
+        (Step::Key(key), _) => Err(SettingError::ParentIsNoMap(key.clone())),
+        (Step::Index(index), _) => Err(SettingError::ParentIsNoList(*index)),
     }
 }
 
-/// What was given on the command line, read.
+/// The values of a command line.
 pub(crate) struct Given {
     files: Vec<Value>,
     settings: Vec<Setting>,
 }
 
-/// Reads the files that the command line names.
-pub(crate) fn read(values: &Values) -> Result<Given, Failure> {
+/// Reads the files of a command line.
+pub(crate) fn read(values: &ValuesArgs) -> Result<Given, Failure> {
     let files = values.files.iter().map(|file| read_file(file)).collect::<Result<_, _>>()?;
     let contents = values.set_file.iter().cloned().map(Setting::with_contents).collect::<Result<Vec<_>, _>>()?;
-    // Helm's order: of two options that set the same, the later in this list wins, wherever they stand.
+    // Helm's order: the later in this list wins, whatever their order on the command line.
     let settings = [&values.set_json, &values.set, &values.set_string, &contents];
     Ok(Given { files, settings: settings.into_iter().flatten().cloned().collect() })
 }
@@ -120,15 +123,15 @@ fn read_file(path: &Path) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("cannot read the values file {shown}: {error}")))?;
     let value = fitout_go_yaml::from_yaml_strict(&text)
-        .map_err(|error| Failure::new(format!("the values file {shown} is not as it should be: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot parse the values file {shown}: {error}")))?;
     match value {
         Value::Object(_) | Value::Null => Ok(value),
-        _ => Err(Failure::new(format!("the values file {shown} is no map")).hint("values are KEY: VALUE lines")),
+        _ => Err(Failure::new(format!("the values file {shown} is not a map")).hint("values are KEY: VALUE lines")),
     }
 }
 
-/// The values there were, with those of the files over them and those of settings over all. Null stays, because it takes
-/// away what the chart or the definition sets.
+/// Merges files over the previous values, and settings over both. Null is kept, because it removes a value that the chart or
+/// the definition sets.
 pub(crate) fn layered(before: FreeForm, given: &Given) -> Result<FreeForm, Failure> {
     let mut values = Value::Object(before);
     given.files.iter().for_each(|file| merge(&mut values, file));
@@ -165,12 +168,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn sets(setting: Result<Setting, String>, expected: &Value) {
+    fn sets(setting: Result<Setting, SettingError>, expected: &Value) {
         assert_eq!(layered(&json!({}), vec![], vec![setting.unwrap()]).unwrap(), *expected);
     }
 
     #[test]
-    fn settings_read_as_helm_reads_them() {
+    fn set_parses_as_in_helm() {
         for (text, expected) in [
             ("a=1", json!({ "a": 1 })),
             ("a=01", json!({ "a": "01" })),
@@ -197,13 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn text_stays_text() {
+    fn set_string_keeps_strings() {
         sets(Setting::text("a=1,b={2,true}"), &json!({ "a": "1", "b": ["2", "true"] }));
         sets(Setting::text("a[1].b=1"), &json!({ "a": [null, { "b": "1" }] }));
     }
 
     #[test]
-    fn json_is_set_by_key_or_whole() {
+    fn set_json_takes_a_key_or_an_object() {
         for (text, expected) in [
             (
                 r#"a=[1,{"b":null}],c="x",d=1.5,e=,f=true"#,
@@ -215,12 +218,12 @@ mod tests {
         ] {
             sets(Setting::json(text), &expected);
         }
-        let sentence = Setting::json("{a:1}").unwrap_err();
-        assert_eq!(sentence, "'{a:1}' is not JSON: key must be a string at line 1 column 2");
+        let error = Setting::json("{a:1}").unwrap_err();
+        assert_eq!(error.to_string(), "'{a:1}' is not JSON: key must be a string at line 1 column 2");
     }
 
     #[test]
-    fn files_become_what_is_in_them() {
+    fn set_file_reads_files() {
         let setting = Setting::files("a=Cargo.toml,b={Cargo.toml}").unwrap().with_contents().unwrap();
         let content = std::fs::read_to_string("Cargo.toml").unwrap();
         sets(Ok(setting), &json!({ "a": content, "b": [content] }));
@@ -229,20 +232,20 @@ mod tests {
     }
 
     #[test]
-    fn a_later_setting_wins_and_leaves_others_alone() {
+    fn later_setting_wins() {
         let settings = vec![Setting::typed("a.b=1,a.c=2").unwrap(), Setting::typed("a.b=3").unwrap()];
         assert_eq!(layered(&json!({}), vec![], settings).unwrap(), json!({ "a": { "b": 3, "c": 2 } }));
     }
 
     #[test]
-    fn what_has_no_place_is_refused_with_the_option_that_sets_it() {
+    fn conflicting_setting_names_its_option() {
         let settings = vec![Setting::typed("a=1").unwrap(), Setting::text("a.b=2").unwrap()];
         let failure = layered(&json!({}), vec![], settings).unwrap_err();
-        assert_eq!(failure.sentence, "--set-string: 'b' cannot be set: what it is to be in is no map");
+        assert_eq!(failure.sentence, "--set-string: cannot set 'b': its parent is not a map");
     }
 
     #[test]
-    fn files_lie_over_what_was_there_and_settings_over_files() {
+    fn settings_win_over_files_and_files_over_previous_values() {
         let before = json!({ "kept": 1, "list": [1, 2], "map": { "x": 1 } });
         let files = vec![json!({ "list": [3], "map": { "y": null } }), Value::Null];
         let values = layered(&before, files, vec![Setting::typed("map.x=9").unwrap()]).unwrap();
@@ -250,8 +253,8 @@ mod tests {
     }
 
     #[test]
-    fn options_come_in_helms_order() {
-        let values = Values {
+    fn options_apply_in_helms_order() {
+        let values = ValuesArgs {
             set: vec![Setting::typed("a=1,b=1").unwrap()],
             set_string: vec![Setting::text("a=2").unwrap()],
             set_json: vec![Setting::json("a=3,b=3,c=3").unwrap()],

@@ -1,60 +1,44 @@
-//! Objects as tables: what answers the first question a person has, a line each.
+//! Objects as tables, one line each.
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
+mod columns;
+
 use fitout_api::{Catalog, Cluster, Extension, ExtensionInstance, ExtensionRevision, RevisionSummary, conditions};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 
-use crate::ages::age;
+use crate::durations::age;
+pub(crate) use columns::{Layout, fitted_table, table};
 
-/// What stands where nothing is known.
+/// Stands for an unknown value.
 const UNKNOWN: &str = "-";
 
-/// Columns as kubectl prints them: no borders, three spaces between.
-pub(crate) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.to_vec());
-    for row in rows {
-        table.add_row(row.into_iter().map(|cell| one_line(&cell)).collect::<Vec<_>>());
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 3));
-    }
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
-}
-
-fn one_line(cell: &str) -> String {
-    cell.lines().collect::<Vec<_>>().join(" ")
-}
-
-/// A table with more columns for wide screens; the last column is always the age.
-fn with_wide(
-    wide: bool,
+/// A table with more columns in a wide layout. The last column of `header` is text, which is cut where a line is too long;
+/// the age follows it.
+fn with_age(
     header: &[&'static str],
-    more: &[&'static str],
+    wide_header: &[&'static str],
     rows: Vec<(Vec<String>, Vec<String>, String)>,
+    layout: Layout,
 ) -> String {
-    let more_shown = if wide { more } else { &[] };
-    let header: Vec<_> = header.iter().chain(more_shown).chain(&["AGE"]).copied().collect();
-    let rows = rows.into_iter().map(|(mut row, more, age)| {
-        row.extend(more.into_iter().take(more_shown.len()));
+    let text_column = header.len() - 1;
+    let wide_header = if layout.wide { wide_header } else { &[] };
+    let header: Vec<_> = header.iter().chain(wide_header).chain(&["AGE"]).copied().collect();
+    let rows = rows.into_iter().map(|(mut row, wide, age)| {
+        row.extend(wide.into_iter().take(wide_header.len()));
         row.push(age);
         row
     });
-    table(&header, rows)
+    fitted_table(&header, rows, text_column, layout)
 }
 
 fn or_unknown(text: Option<&str>) -> String {
     text.filter(|text| !text.is_empty()).unwrap_or(UNKNOWN).to_owned()
 }
 
-/// Whether it is ready, and what is said of that.
-fn ready(said: &[Condition]) -> [String; 2] {
-    let ready = conditions::find(said, conditions::READY);
+/// The status and the message of the condition `Ready`.
+fn ready(all: &[Condition]) -> [String; 2] {
+    let ready = conditions::find(all, conditions::READY);
     [or_unknown(ready.map(|ready| ready.status.as_str())), or_unknown(ready.map(|ready| ready.message.as_str()))]
 }
 
@@ -62,7 +46,7 @@ fn yes(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 
-pub(crate) fn instances(instances: &[ExtensionInstance], wide: bool, now: Timestamp) -> String {
+pub(crate) fn instances(instances: &[ExtensionInstance], layout: Layout, now: Timestamp) -> String {
     let row = |instance: &ExtensionInstance| {
         let spec = &instance.spec;
         let status = instance.status.clone().unwrap_or_default();
@@ -75,7 +59,7 @@ pub(crate) fn instances(instances: &[ExtensionInstance], wide: bool, now: Timest
             ready,
             message,
         ];
-        let more = vec![
+        let wide = vec![
             spec.namespace.clone(),
             or_unknown(status.wanted_version.as_deref()),
             or_unknown(status.why.as_deref()),
@@ -83,14 +67,14 @@ pub(crate) fn instances(instances: &[ExtensionInstance], wide: bool, now: Timest
             format!("{:?}", spec.upgrade.policy),
             yes(spec.suspend),
         ];
-        (row, more, age(instance.metadata.creation_timestamp.as_ref(), now))
+        (row, wide, age(instance.metadata.creation_timestamp.as_ref(), now))
     };
     let header = ["NAME", "CLUSTER", "EXTENSION", "VERSION", "READY", "STATUS"];
-    let more = ["NAMESPACE", "WANTED", "WHY", "REVISION", "POLICY", "SUSPENDED"];
-    with_wide(wide, &header, &more, instances.iter().map(row).collect())
+    let wide = ["NAMESPACE", "DESIRED", "WHY", "REVISION", "POLICY", "SUSPENDED"];
+    with_age(&header, &wide, instances.iter().map(row).collect(), layout)
 }
 
-pub(crate) fn clusters(clusters: &[Cluster], wide: bool, now: Timestamp) -> String {
+pub(crate) fn clusters(clusters: &[Cluster], layout: Layout, now: Timestamp) -> String {
     let row = |cluster: &Cluster| {
         let status = cluster.status.clone().unwrap_or_default();
         let [ready, message] = ready(&status.conditions);
@@ -102,45 +86,46 @@ pub(crate) fn clusters(clusters: &[Cluster], wide: bool, now: Timestamp) -> Stri
             ready,
             message,
         ];
-        let more = vec![
+        let wide = vec![
             or_unknown(cluster.spec.planned_version.as_deref()),
             or_unknown(status.platform.as_deref()),
             yes(cluster.spec.rooted),
             yes(cluster.spec.airgapped),
         ];
-        (row, more, age(cluster.metadata.creation_timestamp.as_ref(), now))
+        (row, wide, age(cluster.metadata.creation_timestamp.as_ref(), now))
     };
     let header = ["NAME", "VERSION", "NODES", "READY", "STATUS"];
-    with_wide(wide, &header, &["PLANNED", "PLATFORM", "ROOTED", "AIRGAPPED"], clusters.iter().map(row).collect())
+    let wide = ["PLANNED", "PLATFORM", "ROOTED", "AIRGAPPED"];
+    with_age(&header, &wide, clusters.iter().map(row).collect(), layout)
 }
 
-pub(crate) fn catalogs(catalogs: &[Catalog], wide: bool, now: Timestamp) -> String {
+pub(crate) fn catalogs(catalogs: &[Catalog], layout: Layout, now: Timestamp) -> String {
     let number = |number: Option<u32>| number.map_or(UNKNOWN.to_owned(), |number| number.to_string());
     let row = |catalog: &Catalog| {
         let status = catalog.status.clone().unwrap_or_default();
         let [ready, message] = ready(&status.conditions);
         let row = vec![
             catalog.name_any(),
-            whose(catalog.namespace().as_deref()),
+            scope(catalog.namespace().as_deref()),
             number(status.extensions),
             number(status.versions),
             ready,
             message,
         ];
-        let more = vec![age(status.synced_at.as_ref(), now)];
-        (row, more, age(catalog.metadata.creation_timestamp.as_ref(), now))
+        let wide = vec![age(status.synced_at.as_ref(), now)];
+        (row, wide, age(catalog.metadata.creation_timestamp.as_ref(), now))
     };
     let header = ["NAME", "SCOPE", "EXTENSIONS", "VERSIONS", "READY", "STATUS"];
-    with_wide(wide, &header, &["SYNCED"], catalogs.iter().map(row).collect())
+    with_age(&header, &["SYNCED"], catalogs.iter().map(row).collect(), layout)
 }
 
-/// Whose something is, by its namespace.
-pub(crate) fn whose(namespace: Option<&str>) -> String {
+/// The scope of an object, by its namespace.
+pub(crate) fn scope(namespace: Option<&str>) -> String {
     let shared = namespace == Some(crate::connection::SHARED);
     if shared { "Shared" } else { "Organization" }.to_owned()
 }
 
-pub(crate) fn extensions(extensions: &[Extension], wide: bool, now: Timestamp) -> String {
+pub(crate) fn extensions(extensions: &[Extension], layout: Layout, now: Timestamp) -> String {
     let row = |extension: &Extension| {
         let spec = &extension.spec;
         let newest = spec.versions.first();
@@ -151,19 +136,19 @@ pub(crate) fn extensions(extensions: &[Extension], wide: bool, now: Timestamp) -
             or_unknown(newest.and_then(|newest| newest.kubernetes.as_deref())),
             or_unknown(spec.summary.as_deref()),
         ];
-        let more = vec![
-            whose(extension.namespace().as_deref()),
+        let wide = vec![
+            scope(extension.namespace().as_deref()),
             spec.versions.len().to_string(),
             or_unknown(spec.publisher.as_deref()),
         ];
-        (row, more, age(extension.metadata.creation_timestamp.as_ref(), now))
+        (row, wide, age(extension.metadata.creation_timestamp.as_ref(), now))
     };
     let header = ["NAME", "CATALOG", "NEWEST", "KUBERNETES", "SUMMARY"];
-    with_wide(wide, &header, &["SCOPE", "VERSIONS", "PUBLISHER"], extensions.iter().map(row).collect())
+    with_age(&header, &["SCOPE", "VERSIONS", "PUBLISHER"], extensions.iter().map(row).collect(), layout)
 }
 
 /// The versions of one extension.
-pub(crate) fn versions(extension: &Extension, wide: bool) -> String {
+pub(crate) fn versions(extension: &Extension, layout: Layout) -> String {
     let rows = extension.spec.versions.iter().map(|version| {
         let mut row = vec![
             version.version.clone(),
@@ -171,16 +156,16 @@ pub(crate) fn versions(extension: &Extension, wide: bool) -> String {
             version.kubernetes.clone().unwrap_or_else(|| "any".to_owned()),
             if version.deprecated { "deprecated" } else { "" }.to_owned(),
         ];
-        if wide {
+        if layout.wide {
             row.push(version.digest.clone());
         }
         row
     });
     let header = ["VERSION", "APP", "KUBERNETES", "", "DIGEST"];
-    table(&header[..if wide { 5 } else { 4 }], rows)
+    table(&header[..if layout.wide { 5 } else { 4 }], rows)
 }
 
-pub(crate) fn history(revisions: &[ExtensionRevision], wide: bool, now: Timestamp) -> String {
+pub(crate) fn history(revisions: &[ExtensionRevision], layout: Layout, now: Timestamp) -> String {
     let row = |revision: &ExtensionRevision| {
         let spec = &revision.spec;
         let status = revision.status.clone().unwrap_or_default();
@@ -191,14 +176,16 @@ pub(crate) fn history(revisions: &[ExtensionRevision], wide: bool, now: Timestam
             spec.version.clone(),
             or_unknown(result.as_deref()),
         ];
-        let more = vec![or_unknown(spec.artifact_digest.as_deref()), spec.inventory.len().to_string()];
-        (row, more, age(status.started_at.as_ref().or(revision.metadata.creation_timestamp.as_ref()), now))
+        let wide = vec![or_unknown(spec.artifact_digest.as_deref()), spec.inventory.len().to_string()];
+        (row, wide, age(status.started_at.as_ref().or(revision.metadata.creation_timestamp.as_ref()), now))
     };
     let header = ["REVISION", "ACTION", "VERSION", "RESULT"];
-    with_wide(wide, &header, &["ARTIFACT", "OBJECTS"], revisions.iter().map(row).collect())
+    // No column is free text.
+    let layout = Layout { width: None, ..layout };
+    with_age(&header, &["ARTIFACT", "OBJECTS"], revisions.iter().map(row).collect(), layout)
 }
 
-/// Revisions as an instance's status has them.
+/// The revisions in the status of an instance.
 pub(crate) fn summaries(revisions: &[RevisionSummary], now: Timestamp) -> String {
     let row = |revision: &RevisionSummary| {
         vec![
@@ -220,59 +207,71 @@ mod tests {
     use insta::assert_snapshot;
     use serde_json::{Value, from_value, json};
 
+    const WIDE: Layout = Layout { wide: true, width: None };
+
     fn object(kind: &str, namespace: &str, name: &str, spec: &Value, status: &Value) -> Value {
         let metadata = json!({ "name": name, "namespace": namespace, "creationTimestamp": "2030-01-02T00:00:00Z" });
         json!({ "apiVersion": "fitout.dev/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec, "status": status })
     }
 
-    fn said(status: &str, message: &str) -> Value {
+    fn ready_condition(status: &str, message: &str) -> Value {
         json!({ "type": "Ready", "status": status, "reason": "Some", "message": message, "lastTransitionTime": "2030-01-02T00:00:00Z" })
     }
 
     #[test]
     fn instances_in_a_table() {
         let all = [fixtures::pending(), fixtures::installing(), fixtures::unhealthy(), fixtures::ready()];
-        assert_snapshot!(instances(&all, false, fixtures::now()));
-        assert_snapshot!(instances(&all, true, fixtures::now()));
+        assert_snapshot!(instances(&all, Layout::default(), fixtures::now()));
+        assert_snapshot!(instances(&all, WIDE, fixtures::now()));
+    }
+
+    #[test]
+    fn instances_fit_the_terminal() {
+        let all = [fixtures::installing(), fixtures::stalled(), fixtures::failing(), fixtures::ready()];
+        for width in [80, 100, 120] {
+            let text = instances(&all, Layout { wide: false, width: Some(width) }, fixtures::now());
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        }
+        assert_snapshot!(instances(&all, Layout { wide: false, width: Some(100) }, fixtures::now()));
     }
 
     #[test]
     fn clusters_in_a_table() {
         let status = json!({ "version": "v1.36.3", "platform": "k3s", "nodes": { "ready": 2, "total": 3 },
-            "conditions": [said("True", "connected")] });
+            "conditions": [ready_condition("True", "connected")] });
         let spec = json!({ "kubeconfigSecret": "x", "rooted": true });
         let all: Vec<Cluster> = vec![
             from_value(object("Cluster", "org-acme", "prod", &spec, &status)).unwrap(),
             from_value(object("Cluster", "org-acme", "new", &spec, &json!({}))).unwrap(),
         ];
-        assert_snapshot!(clusters(&all, true, fixtures::now()));
+        assert_snapshot!(clusters(&all, WIDE, fixtures::now()));
     }
 
     #[test]
     fn catalogs_in_a_table() {
         let status = json!({ "extensions": 12, "versions": 40, "syncedAt": "2030-01-02T03:09:00Z",
-            "conditions": [said("True", "all definitions were read")] });
+            "conditions": [ready_condition("True", "all definitions were read")] });
         let spec = json!({ "source": { "directory": { "embedded": "community" } } });
         let all: Vec<Catalog> = vec![
             from_value(object("Catalog", "fitout-system", "community", &spec, &status)).unwrap(),
             from_value(object("Catalog", "org-acme", "own", &spec, &json!({}))).unwrap(),
         ];
-        assert_snapshot!(catalogs(&all, true, fixtures::now()));
+        assert_snapshot!(catalogs(&all, WIDE, fixtures::now()));
     }
 
     #[test]
     fn extensions_and_versions_in_a_table() {
         let digest = format!("sha256:{}", "0".repeat(64));
-        let versions_said = json!([
+        let versions_json = json!([
             { "version": "1.21.2", "kubernetes": ">=1.33 <1.37", "digest": digest, "appVersion": "v1.21.2" },
             { "version": "1.20.0", "digest": digest, "deprecated": true },
         ]);
         let spec = json!({ "catalog": "community", "extension": "cert-manager", "publisher": "jetstack",
-            "summary": "X.509 certificates\nfor workloads", "versions": versions_said });
+            "summary": "X.509 certificates\nfor workloads", "versions": versions_json });
         let one: Extension =
             from_value(object("Extension", "fitout-system", "community.cert-manager", &spec, &json!({}))).unwrap();
-        assert_snapshot!(extensions(std::slice::from_ref(&one), true, fixtures::now()));
-        assert_snapshot!(versions(&one, false));
+        assert_snapshot!(extensions(std::slice::from_ref(&one), WIDE, fixtures::now()));
+        assert_snapshot!(versions(&one, Layout::default()));
     }
 
     #[test]
@@ -281,6 +280,6 @@ mod tests {
             fixtures::revision(2, Action::Upgrade, Outcome::Succeeded),
             fixtures::revision(1, Action::Install, Outcome::Superseded),
         ];
-        assert_snapshot!(history(&all, false, fixtures::now()));
+        assert_snapshot!(history(&all, Layout::default(), fixtures::now()));
     }
 }

@@ -1,9 +1,9 @@
 //! The values of an instance: all together, or each with the layer that set it.
 
-use fitout_api::{ExtensionInstance, Values, ValuesSpec};
-use fitout_plan::{HIDDEN, Obstacle, Sourced};
+use fitout_api::{ExtensionInstance, Obstacle, SourcedValue, Values, ValuesSpec, ValuesStatus};
+use fitout_model::HIDDEN;
 use kube::api::{ObjectMeta, PostParams};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Answer;
 use crate::arguments;
@@ -40,7 +40,7 @@ fn shown(
         return Err(Failure::new(sentence).code(code));
     }
     if arguments.no_defaults {
-        told = told.without_defaults();
+        told = without_defaults(told);
     }
     if !arguments.explain {
         return Ok(format.value(&told.values));
@@ -52,11 +52,27 @@ fn shown(
     Ok(explained(&told.leaves, format == Format::Wide, paint))
 }
 
-/// A line for each value: what only a default says is dimmed, what is not shown stands out.
-fn explained(leaves: &[Sourced], wide: bool, paint: Paint) -> String {
+/// Leaves out the values that are defaults.
+fn without_defaults(mut status: ValuesStatus) -> ValuesStatus {
+    status.leaves.retain(|leaf| !leaf.default);
+    status.values = json!({});
+    for leaf in &status.leaves {
+        *leaf.path.iter().fold(&mut status.values, |place, key| &mut place[key]) = leaf.value.clone();
+    }
+    status
+}
+
+/// The path of a value, as `--set` takes it: keys separated by dots, with a backslash before a dot within a key.
+fn place(leaf: &SourcedValue) -> String {
+    let keys: Vec<String> = leaf.path.iter().map(|key| key.replace('.', "\\.")).collect();
+    keys.join(".")
+}
+
+/// One line for each value: defaults are dimmed, hidden values stand out.
+fn explained(leaves: &[SourcedValue], wide: bool, paint: Paint) -> String {
     let header = ["PATH", "VALUE", "SET BY", "OVER"];
     let rows = leaves.iter().map(|leaf| {
-        let mut row = vec![leaf.place(), on_a_line(&leaf.value), leaf.set_by.clone()];
+        let mut row = vec![place(leaf), on_a_line(&leaf.value), leaf.set_by.clone()];
         row.extend(wide.then(|| leaf.over.join(", ")));
         row
     });
@@ -65,8 +81,8 @@ fn explained(leaves: &[Sourced], wide: bool, paint: Paint) -> String {
     let header = lines.next().map(|line| paint.bold(line) + "\n").unwrap_or_default();
     let painted = lines.zip(leaves).map(|(line, leaf)| {
         let line = match leaf {
-            Sourced { value: Value::String(text), .. } if text == HIDDEN => paint.yellow(line),
-            Sourced { default: true, .. } => paint.dim(line),
+            SourcedValue { value: Value::String(text), .. } if text == HIDDEN => paint.yellow(line),
+            SourcedValue { default: true, .. } => paint.dim(line),
             _ => line.to_owned(),
         };
         line + "\n"
@@ -85,7 +101,6 @@ fn on_a_line(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use serde_json::json;
 
     use super::*;
 
@@ -135,6 +150,15 @@ mod tests {
     }
 
     #[test]
+    fn without_defaults_keeps_only_values_that_were_set() {
+        let text = shown(&asked(false, true), Format::Table, Paint::new(false), answer()).unwrap();
+        assert_eq!(
+            text,
+            "annotations:\n  example.com/team: web\nargs:\n- --log\n- debug\ndb:\n  password: (not shown)\nimage:\n  tag: \"1.0\"\n"
+        );
+    }
+
+    #[test]
     fn for_programs_the_explanation_is_the_object() {
         let text = shown(&asked(true, false), Format::Json, Paint::new(true), answer()).unwrap();
         assert_eq!(serde_json::from_str::<Values>(&text).unwrap(), answer());
@@ -143,7 +167,8 @@ mod tests {
     #[test]
     fn why_there_are_none_is_told() {
         let mut none = answer();
-        none.status = Some(fitout_plan::Provenance::without(Obstacle::Unresolved("nothing fits".to_owned())));
+        let obstacle = Some(Obstacle::Unresolved("nothing fits".to_owned()));
+        none.status = Some(ValuesStatus { obstacle, ..ValuesStatus::default() });
         let failure = shown(&asked(false, false), Format::Table, Paint::new(false), none).unwrap_err();
         assert_eq!(failure.sentence, "instance shop has no values to show: nothing fits");
         assert_eq!(failure.code, Code::Unresolved);

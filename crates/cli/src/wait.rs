@@ -1,4 +1,4 @@
-//! Following an object until the hub is done with it.
+//! Waiting for an object: watches it until a condition holds, it is stalled, or a timeout.
 
 use std::fmt::Debug;
 use std::pin::pin;
@@ -11,19 +11,19 @@ use kube::{Api, Resource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::ages::span;
 use crate::connection::{OrganizationResource, Session};
 use crate::display::Display;
+use crate::durations;
 use crate::failure::{Failure, refused};
 use crate::progress;
 use crate::wait_outcome::{self, WaitOutcome};
 
-/// How long the hub may take to see what was made just now.
-const SEEING: Duration = Duration::from_secs(30);
+/// How long the hub may take to observe a new object.
+const SEEN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Waits for the hub to see what was made just now, which is when this holds of it. What is not seen in time is missing, and
-/// that is said next.
-pub(crate) async fn until_seen<K>(api: Api<K>, name: &str, doing: &str, seen: impl Fn(&K) -> bool)
+/// Waits until the hub has observed a new object, which is when `seen` holds. The caller reports an object that is not
+/// observed in time.
+pub(crate) async fn wait_until_seen<K>(api: Api<K>, name: &str, doing: &str, seen: impl Fn(&K) -> bool)
 where
     K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
 {
@@ -36,47 +36,47 @@ where
         }
     };
     eprintln!("waiting for the hub to {doing} {name}");
-    let _ = tokio::time::timeout(SEEING, done).await;
+    let _ = tokio::time::timeout(SEEN_TIMEOUT, done).await;
 }
 
-/// What is waited for.
+/// The condition to wait for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// That it is as it is wanted.
+    /// The object is ready, in its current generation.
     Ready,
-    /// That it is no more.
+    /// The object is deleted.
     Gone,
-    /// That it was tested, the time that has this number.
+    /// The test run with this number has ended.
     Tested(u32),
 }
 
-/// What can be followed.
-pub(crate) trait Followed: OrganizationResource + Serialize {
-    /// What it is called in a sentence.
-    const WHAT: &'static str;
+/// A kind whose objects a command waits for.
+pub(crate) trait WaitTarget: OrganizationResource + Serialize {
+    /// The noun for it in messages.
+    const NOUN: &'static str;
 
-    /// How far it is.
+    /// Whether the object is ready, stalled or neither.
     fn wait_outcome(&self) -> WaitOutcome;
 
-    /// What is going on, in a line without its name.
+    /// The current progress in one line, without the object's name.
     fn line(&self) -> String;
 
-    /// How many objects of it are ready, where it has any.
+    /// How many of its objects are ready, if it has any.
     fn objects(&self) -> Option<ObjectCount> {
         None
     }
 
-    /// Whether it was tested, the time that has this number.
+    /// Whether the test run with this number has ended.
     fn is_tested(&self, _run: u32) -> bool {
         false
     }
 
-    /// What to say when it was not what was waited for within this time.
-    fn out_of_time(&self, until: Until, waited: &str) -> Failure;
+    /// The error for a wait that has timed out.
+    fn timeout_failure(&self, until: Until, waited: &str) -> Failure;
 }
 
-impl Followed for ExtensionInstance {
-    const WHAT: &'static str = "instance";
+impl WaitTarget for ExtensionInstance {
+    const NOUN: &'static str = "instance";
 
     fn wait_outcome(&self) -> WaitOutcome {
         wait_outcome::wait_outcome(self)
@@ -95,23 +95,23 @@ impl Followed for ExtensionInstance {
         test.is_some_and(|test| test.run == run && test.result != TestResult::Running)
     }
 
-    fn out_of_time(&self, until: Until, waited: &str) -> Failure {
-        let what = match until {
+    fn timeout_failure(&self, until: Until, waited: &str) -> Failure {
+        let state = match until {
             Until::Ready => "ready",
             Until::Gone => "gone",
             Until::Tested(_) => "tested",
         };
-        wait_outcome::out_of_time(self, what, waited)
+        wait_outcome::timeout_failure(self, state, waited)
     }
 }
 
-/// Follows an object until it is what is waited for, cannot go on, or the time is over. Each state it is seen in is shown.
-/// Losing the hub is no end: it is found again.
-pub(crate) async fn follow<K: Followed>(
+/// Watches an object until the condition holds, the object is stalled, or the timeout. Each state is shown. A lost
+/// connection to the hub is retried.
+pub(crate) async fn wait_for<K: WaitTarget>(
     session: &Session,
     object: K,
     until: Until,
-    limit: Duration,
+    timeout: Duration,
     display: &Display,
 ) -> Result<Option<K>, Failure> {
     let name = object.meta().name.clone().unwrap_or_default();
@@ -119,43 +119,43 @@ pub(crate) async fn follow<K: Followed>(
     let mut last = object;
     let watched = watcher::watch_object(session.own::<K>(), &name).default_backoff();
     let mut watched = pin!(watched);
-    let ended = tokio::time::timeout(limit, async {
+    let ended = tokio::time::timeout(timeout, async {
         while let Some(seen) = watched.next().await {
             match seen {
                 Ok(Some(seen)) => {
-                    let looked_at = display.show(&seen);
+                    let is_open = display.show(&seen);
                     last = seen;
                     match last.wait_outcome() {
                         _ if matches!(until, Until::Tested(run) if last.is_tested(run)) => {
                             return Ok(Some(last.clone()));
                         }
-                        WaitOutcome::Stuck(failure) => return Err(failure),
+                        WaitOutcome::Stalled(failure) => return Err(failure),
                         WaitOutcome::Ready if until == Until::Ready => return Ok(Some(last.clone())),
-                        // Who does not read to the end has read enough.
-                        _ if !looked_at => return Ok(Some(last.clone())),
+                        // A reader that closes the pipe early is no error.
+                        _ if !is_open => return Ok(Some(last.clone())),
                         WaitOutcome::Ready | WaitOutcome::Working => {}
                     }
                 }
                 Ok(None) if until == Until::Gone => return Ok(None),
-                Ok(None) => return Err(Failure::new(format!("{} {name} was deleted by somebody else", K::WHAT))),
+                Ok(None) => return Err(Failure::new(format!("{} {name} was deleted by another client", K::NOUN))),
                 Err(error) => lost::<K>(&name, display, &error)?,
             }
         }
-        Err(Failure::new(format!("the hub's API server no longer says anything about {} {name}", K::WHAT)))
+        Err(Failure::new(format!("the hub's API server ended the watch of {} {name}", K::NOUN)))
     })
     .await;
     display.end();
-    ended.unwrap_or_else(|_| Err(last.out_of_time(until, &span(limit))))
+    ended.unwrap_or_else(|_| Err(last.timeout_failure(until, &durations::print(timeout))))
 }
 
-/// What came between: a missing right stays missing, everything else passes.
-fn lost<K: Followed>(name: &str, display: &Display, error: &watcher::Error) -> Result<(), Failure> {
+/// Handles an error of the watch: fails if rights are missing, else the watch is retried.
+fn lost<K: WaitTarget>(name: &str, display: &Display, error: &watcher::Error) -> Result<(), Failure> {
     if let watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) = error
         && let kube::Error::Api(status) = error
         && matches!(status.code, 401 | 403)
     {
         return Err(refused(&format!("watch {} {name}", K::kind(&())), error));
     }
-    display.say("the hub's API server does not answer; trying again");
+    display.message("the hub's API server does not answer; retrying");
     Ok(())
 }

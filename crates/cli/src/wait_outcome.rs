@@ -1,4 +1,4 @@
-//! What an instance's conditions mean for somebody who waits.
+//! The outcome of a wait, from the conditions of an instance.
 
 use fitout_api::{ExtensionInstance, conditions, reasons};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -6,59 +6,60 @@ use kube::ResourceExt;
 
 use crate::failure::{Code, Failure};
 
-/// How far it is.
+/// Whether a wait goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WaitOutcome {
-    /// The hub is at work on it, or will be.
+    /// The hub works on the object, or will.
     Working,
-    /// It is as it is wanted.
+    /// The object is ready.
     Ready,
-    /// It cannot go on without a person.
-    Stuck(Failure),
+    /// The object needs a user's action.
+    Stalled(Failure),
 }
 
-/// What the hub says about what is wanted now. What it said about an earlier wish counts for nothing.
+/// The outcome for the current generation of an instance. Conditions of an earlier generation are ignored.
 pub(crate) fn wait_outcome(instance: &ExtensionInstance) -> WaitOutcome {
-    let said = fresh(instance);
+    let current = current_conditions(instance);
     let name = instance.name_any();
-    // What goes away needs no version and nobody's approval.
-    let leaving = instance.metadata.deletion_timestamp.is_some();
-    let stuck = if leaving { stalled(&name, &said) } else { stuck(&name, &said) };
-    if let Some(failure) = stuck {
-        return WaitOutcome::Stuck(failure);
+    // A deletion needs neither a version nor an approval.
+    let is_deleted = instance.metadata.deletion_timestamp.is_some();
+    let failure = if is_deleted { stalled(&name, &current) } else { blocked(&name, &current) };
+    if let Some(failure) = failure {
+        return WaitOutcome::Stalled(failure);
     }
-    if conditions::is_true(&said, conditions::READY) { WaitOutcome::Ready } else { WaitOutcome::Working }
+    if conditions::is_true(&current, conditions::READY) { WaitOutcome::Ready } else { WaitOutcome::Working }
 }
 
-/// How a command ends that only looks at an instance: what fails is told, also where the hub tries again by itself.
-pub(crate) fn code(instance: &ExtensionInstance) -> Code {
-    let said = fresh(instance);
-    let failed = conditions::find(&said, conditions::READY).is_some_and(|ready| ready.reason == reasons::ready::FAILED);
+/// The exit code of a command that shows an instance. A failure counts even if the hub retries.
+pub(crate) fn exit_code(instance: &ExtensionInstance) -> Code {
+    let current = current_conditions(instance);
+    let is_failed =
+        conditions::find(&current, conditions::READY).is_some_and(|ready| ready.reason == reasons::ready::FAILED);
     match wait_outcome(instance) {
-        WaitOutcome::Stuck(failure) => failure.code,
-        WaitOutcome::Working if failed => Code::Failed,
+        WaitOutcome::Stalled(failure) => failure.code,
+        WaitOutcome::Working if is_failed => Code::Failed,
         WaitOutcome::Working | WaitOutcome::Ready => Code::Done,
     }
 }
 
-/// The conditions that are about what is wanted now.
-fn fresh(instance: &ExtensionInstance) -> Vec<Condition> {
+/// The conditions that are about the current generation.
+fn current_conditions(instance: &ExtensionInstance) -> Vec<Condition> {
     let Some(status) = &instance.status else { return vec![] };
     let generation = instance.metadata.generation.unwrap_or_default();
-    let is_fresh = |observed: Option<i64>| observed.is_none_or(|observed| observed >= generation);
-    if status.observed_generation.is_none() || !is_fresh(status.observed_generation) {
+    let is_current = |observed: Option<i64>| observed.is_none_or(|observed| observed >= generation);
+    if status.observed_generation.is_none() || !is_current(status.observed_generation) {
         return vec![];
     }
-    let said = status.conditions.iter().filter(|condition| is_fresh(condition.observed_generation));
-    said.cloned().collect()
+    status.conditions.iter().filter(|condition| is_current(condition.observed_generation)).cloned().collect()
 }
 
-fn stuck(name: &str, said: &[Condition]) -> Option<Failure> {
-    let is_false = |type_| conditions::find(said, type_).filter(|condition| condition.status == "False");
+/// The failure of an instance that no version fits, that needs approval, or that is stalled.
+fn blocked(name: &str, current: &[Condition]) -> Option<Failure> {
+    let is_false = |type_| conditions::find(current, type_).filter(|condition| condition.status == "False");
     if let Some(condition) = is_false(conditions::RESOLVED) {
-        // An unknown cluster may become known without a person.
-        if condition.reason != reasons::resolved::CLUSTER_UNKNOWN || conditions::is_true(said, conditions::STALLED) {
-            let sentence = format!("no version of instance {name} can be chosen: {}", condition.message);
+        // The hub continues by itself once the cluster is registered.
+        if condition.reason != reasons::resolved::CLUSTER_UNKNOWN || conditions::is_true(current, conditions::STALLED) {
+            let sentence = format!("no version of instance {name} can be resolved: {}", condition.message);
             return Some(Failure::new(sentence).hint(remedies(name)).code(Code::Unresolved));
         }
     }
@@ -66,34 +67,34 @@ fn stuck(name: &str, said: &[Condition]) -> Option<Failure> {
         && condition.reason == reasons::approved::NEEDS_APPROVAL
     {
         let sentence = format!("instance {name} needs approval: {}", condition.message);
-        let hint = "somebody who may approve creates a Consent for it; it then goes on by itself";
+        let hint = "a user who may approve it has to create a Consent; the hub then continues";
         return Some(Failure::new(sentence).hint(hint).code(Code::NeedsApproval));
     }
-    stalled(name, said).map(|failure| failure.hint(remedies(name)))
+    stalled(name, current).map(|failure| failure.hint(remedies(name)))
 }
 
-/// What can be done about an instance that is there and cannot go on.
+/// The commands that help with a stalled instance.
 fn remedies(name: &str) -> String {
-    format!("`fitout upgrade {name}` changes it, `fitout uninstall {name}` takes it back")
+    format!("change it with `fitout upgrade {name}`, or remove it with `fitout uninstall {name}`")
 }
 
-fn stalled(name: &str, said: &[Condition]) -> Option<Failure> {
-    let condition = conditions::find(said, conditions::STALLED).filter(|condition| condition.status == "True")?;
-    Some(Failure::new(format!("instance {name} cannot go on: {}", condition.message)))
+fn stalled(name: &str, current: &[Condition]) -> Option<Failure> {
+    let condition = conditions::find(current, conditions::STALLED).filter(|condition| condition.status == "True")?;
+    Some(Failure::new(format!("instance {name} is stalled: {}", condition.message)))
 }
 
-/// What to say when the time is over and it is not what was waited for: `ready` or `gone`.
-pub(crate) fn out_of_time(instance: &ExtensionInstance, what: &str, waited: &str) -> Failure {
+/// The error for an instance that has not reached a state (`ready`, `gone` or `tested`) in time.
+pub(crate) fn timeout_failure(instance: &ExtensionInstance, state: &str, waited: &str) -> Failure {
     let name = instance.name_any();
-    let said = instance.status.as_ref().map_or(&[][..], |status| &status.conditions);
-    let unresolved = conditions::find(said, conditions::RESOLVED).filter(|condition| condition.status == "False");
+    let all = instance.status.as_ref().map_or(&[][..], |status| &status.conditions);
+    let unresolved = conditions::find(all, conditions::RESOLVED).filter(|condition| condition.status == "False");
     let (code, condition) = match unresolved {
         Some(condition) => (Code::Unresolved, Some(condition)),
-        None => (Code::Failed, conditions::find(said, conditions::READY)),
+        None => (Code::Failed, conditions::find(all, conditions::READY)),
     };
-    let why = condition.map_or("the hub has said nothing about it yet", |condition| &condition.message);
-    Failure::new(format!("instance {name} is not {what} after {waited}: {why}"))
-        .hint(format!("the hub goes on with it; `fitout status {name} --watch` shows how"))
+    let why = condition.map_or("the hub has not reported a status yet", |condition| &condition.message);
+    Failure::new(format!("instance {name} is not {state} after {waited}: {why}"))
+        .hint(format!("the hub continues; follow it with `fitout status {name} --watch`"))
         .code(code)
 }
 
@@ -104,7 +105,7 @@ mod tests {
 
     fn ended(instance: &ExtensionInstance) -> Option<Code> {
         match wait_outcome(instance) {
-            WaitOutcome::Stuck(failure) => Some(failure.code),
+            WaitOutcome::Stalled(failure) => Some(failure.code),
             WaitOutcome::Ready => Some(Code::Done),
             WaitOutcome::Working => None,
         }
@@ -122,44 +123,46 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tried_again_is_waited_for_and_still_a_failure_to_who_only_looks() {
-        assert_eq!((ended(&fixtures::failing()), code(&fixtures::failing())), (None, Code::Failed));
-        assert_eq!(code(&fixtures::installing()), Code::Done);
-        assert_eq!(code(&fixtures::unresolved()), Code::Unresolved);
+    fn retried_failure_keeps_the_wait_and_fails_status() {
+        assert_eq!((ended(&fixtures::failing()), exit_code(&fixtures::failing())), (None, Code::Failed));
+        assert_eq!(exit_code(&fixtures::installing()), Code::Done);
+        assert_eq!(exit_code(&fixtures::unresolved()), Code::Unresolved);
     }
 
     #[test]
-    fn what_was_said_of_an_earlier_wish_counts_for_nothing() {
+    fn conditions_of_an_earlier_generation_are_ignored() {
         let mut changed = fixtures::ready();
         changed.metadata.generation = Some(2);
         assert_eq!(wait_outcome(&changed), WaitOutcome::Working);
         changed.status.as_mut().unwrap().observed_generation = Some(2);
-        assert_eq!(wait_outcome(&changed), WaitOutcome::Working, "its conditions are of the generation before");
+        assert_eq!(wait_outcome(&changed), WaitOutcome::Working, "its conditions are of the previous generation");
     }
 
     #[test]
-    fn what_goes_away_needs_no_approval_and_can_still_be_stuck() {
-        for (mut leaving, expected) in
+    fn deletion_needs_no_approval_and_can_stall() {
+        for (mut deleted, expected) in
             [(fixtures::unapproved(), None), (fixtures::unresolved(), None), (fixtures::stalled(), Some(Code::Failed))]
         {
-            leaving.metadata.deletion_timestamp = leaving.metadata.creation_timestamp.clone();
-            assert_eq!(ended(&leaving), expected);
+            deleted.metadata.deletion_timestamp = deleted.metadata.creation_timestamp.clone();
+            assert_eq!(ended(&deleted), expected);
         }
     }
 
     #[test]
-    fn a_cluster_that_is_not_known_yet_is_waited_for() {
+    fn unknown_cluster_is_waited_for() {
         let mut waiting = fixtures::unresolved();
         waiting.status.as_mut().unwrap().conditions[0].reason = reasons::resolved::CLUSTER_UNKNOWN.to_owned();
         assert_eq!(wait_outcome(&waiting), WaitOutcome::Working);
-        assert_eq!(out_of_time(&waiting, "ready", "10m").code, Code::Unresolved);
+        assert_eq!(timeout_failure(&waiting, "ready", "10m").code, Code::Unresolved);
     }
 
     #[test]
-    fn when_time_is_over_the_last_word_of_the_hub_is_the_reason() {
-        let failure = out_of_time(&fixtures::unhealthy(), "ready", "10m");
+    fn timeout_reports_the_last_condition() {
+        let failure = timeout_failure(&fixtures::unhealthy(), "ready", "10m");
         assert_eq!((failure.code, failure.hint.is_some()), (Code::Failed, true));
         assert!(failure.sentence.starts_with("instance foo-cert-manager is not ready after 10m: "));
-        assert!(out_of_time(&fixtures::pending(), "gone", "1s").sentence.ends_with("said nothing about it yet"));
+        assert!(
+            timeout_failure(&fixtures::pending(), "gone", "1s").sentence.ends_with("has not reported a status yet")
+        );
     }
 }

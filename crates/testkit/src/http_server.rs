@@ -1,4 +1,4 @@
-//! An HTTP server whose answers a test decides, also answers that no honest server gives.
+//! An HTTP server whose answers a test decides, also answers that no correct server gives.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a fixture: a test ends where it cannot be set up")]
 
@@ -39,7 +39,7 @@ pub struct Reply(pub Vec<u8>, pub bool);
 
 /// A response with a status, more headers and a body.
 pub fn reply(status: u16, headers: &[&str], body: impl AsRef<[u8]>) -> Reply {
-    let (body, first) = (body.as_ref(), format!("HTTP/1.1 {status} Said"));
+    let (body, first) = (body.as_ref(), format!("HTTP/1.1 {status} Status"));
     let length = format!("Content-Length: {}\r\n\r\n", body.len());
     let head = [&[first.as_str(), "Connection: close"], headers, &[length.as_str()]].concat().join("\r\n");
     Reply([head.as_bytes(), body].concat(), false)
@@ -60,7 +60,7 @@ pub fn redirect(to: &str) -> Reply {
 pub struct Server {
     /// Its address with the scheme.
     pub url: String,
-    asked: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Server {
@@ -82,8 +82,8 @@ impl Server {
     ) -> Self {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}", listener.local_addr().unwrap());
-        let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
-        let record = Arc::clone(&asked);
+        let (requests, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
+        let record = Arc::clone(&requests);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (stream, tls, answer, record) =
@@ -95,7 +95,7 @@ impl Server {
                         let _ = talk(&mut stream, &*answer, &record);
                         stream.conn.send_close_notify();
                         let _ = stream.flush();
-                        // Closed with a request unread, a connection is reset, and the alert before it may be lost.
+                        // Closing a connection with an unread request resets it, and the TLS alert may be lost.
                         let _ = stream.sock.shutdown(Shutdown::Write);
                         let _ = std::io::copy(&mut stream.sock, &mut std::io::sink());
                     }
@@ -103,12 +103,12 @@ impl Server {
                 });
             }
         });
-        Self { url, asked }
+        Self { url, requests }
     }
 
     /// All requests so far.
-    pub fn asked(&self) -> Vec<Request> {
-        self.asked.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// Its address without the scheme.

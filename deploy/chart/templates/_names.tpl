@@ -10,7 +10,7 @@ app.kubernetes.io/component: hub
 {{- end }}
 {{- end }}
 
-{{- /* The hub's objects are in one namespace, and its rights are for that one. */ -}}
+{{- /* The hub's permissions are limited to this namespace. */ -}}
 {{- define "fitout.namespace" -}}
 {{- if ne .Release.Namespace "fitout-system" }}
 {{- fail (printf "the hub lives in namespace fitout-system, not %s: install it with --namespace fitout-system" .Release.Namespace) }}

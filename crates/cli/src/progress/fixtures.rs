@@ -1,4 +1,4 @@
-//! Instances at different points of their lives, for tests.
+//! Instances in different states, for tests.
 
 use fitout_api::{
     Action, ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, ExtensionRevisionStatus, Outcome,
@@ -55,7 +55,7 @@ pub(crate) fn installing() -> ExtensionInstance {
             condition("Reconciling", "True", "Changed", "cert-manager 1.21.2 is being installed"),
             resolved(), approved(),
             condition("Applied", "False", "Applying", "3 of 8 objects are on the cluster"),
-            condition("Healthy", "Unknown", "Starting", "objects are on their way"),
+            condition("Healthy", "Unknown", "Starting", "objects are starting"),
         ],
         "revisions": [{ "number": 1, "version": "1.21.2", "action": "Install", "result": "Running", "at": "2030-01-02T03:09:00Z" }],
     }))
@@ -95,14 +95,14 @@ pub(crate) fn ready() -> ExtensionInstance {
 
 pub(crate) fn stalled() -> ExtensionInstance {
     let sentence =
-        "somebody ran helm upgrade: revision 3 of release cert-manager is not ours; adopt it or reassert ours";
+        "release cert-manager is at revision 3, which another client made; adopt it or reassert the instance";
     instance(&json!({
         "observedGeneration": 1, "version": "1.21.1", "wantedVersion": "1.21.2", "revision": 2,
         "conditions": [
-            condition("Ready", "False", "Failed", "the release was changed by somebody else"),
+            condition("Ready", "False", "Failed", "the release was changed by another client"),
             condition("Stalled", "True", "NeedsDecision", sentence),
             resolved(), approved(),
-            condition("Applied", "False", "ForeignRevision", "release cert-manager was changed by somebody else"),
+            condition("Applied", "False", "ForeignRevision", "release cert-manager was changed by another client"),
         ],
     }))
 }
@@ -113,7 +113,7 @@ pub(crate) fn failing() -> ExtensionInstance {
         "observedGeneration": 1, "wantedVersion": "1.21.2", "why": "the newest that fits Kubernetes 1.36.3",
         "step": { "index": 2, "of": 4, "name": "apply namespaces", "object": "Namespace/cert-manager" },
         "objects": { "total": 8, "ready": 0 },
-        "firstUnhealthy": { "object": "Namespace/cert-manager", "message": "it is not there" },
+        "firstUnhealthy": { "object": "Namespace/cert-manager", "message": "it does not exist" },
         "conditions": [
             condition("Ready", "False", "Failed", sentence),
             condition("Reconciling", "True", "Changed", sentence),

@@ -1,31 +1,32 @@
-//! What one option sets: `a.b=1,c[0].d=x,e={x,y}`, read as Helm reads it, with `\` before a character that is meant as
-//! itself.
+//! Parses the text of one option, `a.b=1,c[0].d=x,e={x,y}`, as Helm does; `\` escapes a character.
 
 use serde_json::Value;
 
-/// The longest list that an index may call for: a slip of the finger is not to fill the memory.
-const MAX_INDEX: usize = 1024;
+use super::SettingError;
 
-/// What the values on a line are.
+/// The largest index: a typing error must not allocate a huge list.
+pub(super) const MAX_INDEX: usize = 1024;
+
+/// How values are parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// `true`, `false`, `null` and whole numbers without leading zeros are what they look like, all else is text.
+    /// `true`, `false`, `null` and whole numbers without leading zeros are typed, all else is text.
     Typed,
-    /// Text, whatever they look like.
+    /// Always text.
     Text,
     /// JSON.
     Json,
 }
 
-/// One step on the way to a value.
+/// One step of the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Key(String),
     Index(usize),
 }
 
-/// The places that a line sets, each with its value; an error is a sentence.
-pub(super) fn read(line: &str, reading: Reading) -> Result<Vec<(Vec<Step>, Value)>, String> {
+/// The paths that a line sets, each with its value.
+pub(super) fn read(line: &str, reading: Reading) -> Result<Vec<(Vec<Step>, Value)>, SettingError> {
     let (mut rest, mut found) = (line, vec![]);
     while !rest.is_empty() {
         let (path, after) = path(rest)?;
@@ -40,7 +41,7 @@ pub(super) fn read(line: &str, reading: Reading) -> Result<Vec<(Vec<Step>, Value
     Ok(found)
 }
 
-/// What comes before the first of these characters, which of them it is, and what comes after it.
+/// Splits at the first unescaped character of `ends`: the text before, that character, and the rest.
 fn until<'a>(text: &'a str, ends: &str) -> (String, Option<char>, &'a str) {
     let (mut found, mut letters) = (String::new(), text.chars());
     while let Some(letter) = letters.next() {
@@ -53,31 +54,30 @@ fn until<'a>(text: &'a str, ends: &str) -> (String, Option<char>, &'a str) {
     (found, None, "")
 }
 
-fn path(line: &str) -> Result<(Vec<Step>, &str), String> {
+fn path(line: &str) -> Result<(Vec<Step>, &str), SettingError> {
     let (mut steps, mut rest) = (vec![], line);
     loop {
         let (name, mut end, mut after) = until(rest, "=[,.");
         if name.is_empty() && end.is_some_and(|end| end != ',') {
-            return Err(format!("'{line}' has an empty name in it"));
+            return Err(SettingError::EmptyKey(line.to_owned()));
         }
         steps.push(Step::Key(name));
         while end == Some('[') {
             let (index, _, behind) = until(after, "]");
             let index = index.parse().ok().filter(|index| *index <= MAX_INDEX);
-            let wrong = || format!("'{line}': in brackets there is a number from 0 to {MAX_INDEX}");
-            steps.push(Step::Index(index.ok_or_else(wrong)?));
+            steps.push(Step::Index(index.ok_or_else(|| SettingError::InvalidIndex(line.to_owned()))?));
             end = behind.chars().next();
             after = behind.get(1..).unwrap_or_default();
         }
         match end {
             Some('=') => return Ok((steps, after)),
             Some('.') => rest = after,
-            _ => return Err(format!("'{line}' has no '=': a value is set with KEY=VALUE")),
+            _ => return Err(SettingError::MissingEquals(line.to_owned())),
         }
     }
 }
 
-fn value<'a>(text: &'a str, scalar: &impl Fn(String) -> Value) -> Result<(Value, &'a str), String> {
+fn value<'a>(text: &'a str, scalar: &impl Fn(String) -> Value) -> Result<(Value, &'a str), SettingError> {
     let Some(mut rest) = text.strip_prefix('{') else {
         let (found, _, after) = until(text, ",");
         return Ok((scalar(found), after));
@@ -89,7 +89,7 @@ fn value<'a>(text: &'a str, scalar: &impl Fn(String) -> Value) -> Result<(Value,
         match end {
             Some('}') => return Ok((Value::Array(list), after.strip_prefix(',').unwrap_or(after))),
             Some(_) => rest = after,
-            None => return Err(format!("'{text}': a list ends with '}}'")),
+            None => return Err(SettingError::UnclosedList(text.to_owned())),
         }
     }
 }
@@ -107,14 +107,17 @@ fn typed(text: String) -> Value {
     }
 }
 
-/// One JSON value; nothing at all is null.
-fn json(text: &str) -> Result<(Value, &str), String> {
+/// One JSON value; an empty text is null.
+fn json(text: &str) -> Result<(Value, &str), SettingError> {
     let text = text.trim_start();
     if text.is_empty() || text.starts_with(',') {
         return Ok((Value::Null, text.get(1..).unwrap_or_default()));
     }
     let mut found = serde_json::Deserializer::from_str(text).into_iter();
-    let value = found.next().transpose().map_err(|error| format!("'{text}' does not begin with JSON: {error}"))?;
+    let value = found
+        .next()
+        .transpose()
+        .map_err(|error| SettingError::InvalidJsonValue { text: text.to_owned(), error: error.to_string() })?;
     let after = text[found.byte_offset()..].trim_start();
     Ok((value.unwrap_or_default(), after.strip_prefix(',').unwrap_or(after)))
 }
@@ -124,17 +127,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_line_is_refused_with_a_sentence() {
-        let wrong = |line: &str, reading| read(line, reading).unwrap_err();
+    fn invalid_line_is_refused() {
+        let wrong = |line: &str, reading| read(line, reading).unwrap_err().to_string();
         for (line, sentence) in [
-            ("a", "'a' has no '=': a value is set with KEY=VALUE"),
-            ("a=1,b", "'b' has no '=': a value is set with KEY=VALUE"),
-            ("a..b=1", "'a..b=1' has an empty name in it"),
-            ("=1", "'=1' has an empty name in it"),
-            ("a[x]=1", "'a[x]=1': in brackets there is a number from 0 to 1024"),
-            ("a[1025]=1", "'a[1025]=1': in brackets there is a number from 0 to 1024"),
-            ("a[1", "'a[1' has no '=': a value is set with KEY=VALUE"),
-            ("a[0]é=1", "'a[0]é=1' has no '=': a value is set with KEY=VALUE"),
+            ("a", "'a' has no '=': expected KEY=VALUE"),
+            ("a=1,b", "'b' has no '=': expected KEY=VALUE"),
+            ("a..b=1", "'a..b=1' contains an empty key"),
+            ("=1", "'=1' contains an empty key"),
+            ("a[x]=1", "'a[x]=1': an index in brackets is a number from 0 to 1024"),
+            ("a[1025]=1", "'a[1025]=1': an index in brackets is a number from 0 to 1024"),
+            ("a[1", "'a[1' has no '=': expected KEY=VALUE"),
+            ("a[0]é=1", "'a[0]é=1' has no '=': expected KEY=VALUE"),
             ("a={x", "'{x': a list ends with '}'"),
         ] {
             assert_eq!(wrong(line, Reading::Typed), sentence);

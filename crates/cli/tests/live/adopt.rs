@@ -97,8 +97,8 @@ fn a_release_is_taken_over_kept_and_taken_back() -> Result<()> {
     world.fitout(&["adopt", NAME])?.refused(
         1,
         &format!(
-            "error: there is nothing to choose for instance {NAME}: no other hand has changed its release\n\
-             hint: see how it is doing with `fitout status {NAME}`\n"
+            "error: instance {NAME} has nothing to adopt or reassert: no other client has changed its release\n\
+             hint: see its status with `fitout status {NAME}`\n"
         ),
     );
     world.another_hand("blue")?;

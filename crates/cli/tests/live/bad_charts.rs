@@ -290,17 +290,17 @@ fn what_is_said(faults: &Faults, charts: &[Case], repositories: &[Case], other: 
         cases.iter().map(|case| sentence(faults, case, "")).collect::<Result<String>>()
     };
     assert_snapshot!(said(charts)?, @r#"
-    unparsed: chart unparsed 1.0.0: parse error at (unparsed/templates/map.yaml:4): function "quoted" not defined; take another version, or mend the chart
+    unparsed: chart unparsed 1.0.0: parse error at (unparsed/templates/map.yaml:4): function "quoted" not defined; choose another version, or fix the chart
       (waits for a change)
-    unnamed: chart unnamed: cannot load Chart.yaml: error converting YAML to JSON: yaml: line 2: did not find expected ',' or ']'; take another version, or mend the chart
+    unnamed: chart unnamed: cannot load Chart.yaml: error converting YAML to JSON: yaml: line 2: did not find expected ',' or ']'; choose another version, or fix the chart
       (waits for a change)
-    schema: chart schema 1.0.0: values don't meet the specifications of the schema(s) in the following chart(s): schema: - at '/color': got string, want integer; correct the values of the instance, or take another version
+    schema: chart schema 1.0.0: values don't meet the specifications of the schema(s) in the following chart(s): schema: - at '/color': got string, want integer; correct the values of the instance, or choose another version
       (waits for a change)
-    modern: chart modern 1.0.0: chart requires kubeVersion: >=1.99 which is incompatible with Kubernetes v1.36.3; take another version, or upgrade the cluster's Kubernetes
+    modern: chart modern 1.0.0: chart requires kubeVersion: >=1.99 which is incompatible with Kubernetes v1.36.3; choose another version, or upgrade the cluster's Kubernetes
       (waits for a change)
-    invalid: chart invalid 1.0.0: YAML parse error on invalid/templates/map.yaml: yaml: line 3: did not find expected ',' or '}'; correct the values of the instance, or mend the template
+    invalid: chart invalid 1.0.0: YAML parse error on invalid/templates/map.yaml: yaml: line 3: did not find expected ',' or '}'; correct the values of the instance, or fix the template
       (waits for a change)
-    twice: ConfigMap/twice/map: it is there twice; take one of the two out of the chart or the manifests, or take another version
+    twice: ConfigMap/twice/map: it is defined twice; remove one of the two from the chart or the manifests, or choose another version
       (waits for a change)
     homeless: ConfigMap/absent/map: namespaces "absent" not found; make that namespace, or have the extension bring it
       (is tried again)
@@ -310,33 +310,33 @@ fn what_is_said(faults: &Faults, charts: &[Case], repositories: &[Case], other: 
         told.replace(Digest::of(archive).as_str(), word)
     });
     assert_snapshot!(told, @r"
-    lying: chart lying of http://HOST: http://HOST/lying.tgz has the digest sha256:FOUND, and the repository says sha256:SAID; do not use it, and tell its publisher
+    lying: chart lying of http://HOST: http://HOST/lying.tgz has the digest sha256:FOUND, but the repository states sha256:SAID; do not use it, and tell its publisher
       (waits for a change)
-    sent: chart sent of http://HOST: http://HOST/sent.tgz is refused with 401 by OTHER, to which the repository's credentials are not shown; have it served by the repository itself, or without credentials
+    sent: chart sent of http://HOST: http://HOST/sent.tgz is refused with 401 by OTHER, to which the repository's credentials are not sent; have it served by the repository itself, or without credentials
       (waits for a change)
-    cut: chart cut of http://HOST: http://HOST/cut.tgz arrived only in part; the connection broke; it is asked again by itself
+    cut: chart cut of http://HOST: http://HOST/cut.tgz arrived only in part; the connection broke; the hub retries by itself
       (is tried again)
-    busy: chart busy of oci+http://HOST/charts: HOST has been asked too often; it wants to be left alone for a while; it is asked again by itself
+    busy: chart busy of oci+http://HOST/charts: HOST returned 429 (too many requests); wait until its rate limit resets; the hub retries by itself
       (is tried again)
-    failing: chart failing of oci+http://HOST/charts: http://HOST/v2/charts/failing/manifests/1.0.0 is answered with 500; the server has a problem of its own; it is asked again by itself
+    failing: chart failing of oci+http://HOST/charts: http://HOST/v2/charts/failing/manifests/1.0.0 returned 500, an error of the server; the hub retries by itself
       (is tried again)
-    gone: chart gone of http://HOST: HOST cannot be reached: Connection refused (os error 111); check the address and the network; it is asked again by itself
+    gone: chart gone of http://HOST: HOST cannot be reached: Connection refused (os error 111); check the address and the network; the hub retries by itself
       (is tried again)
     ");
     let unparsed = &charts[0];
     assert_snapshot!(typed(faults, unparsed, "status unparsed --watch")?, @r#"
     $ fitout status unparsed --watch
-    unparsed: chart unparsed 1.0.0: parse error at (unparsed/templates/map.yaml:4): function "quoted" not defined; take another version, or mend the chart
-    error: instance unparsed cannot go on: chart unparsed 1.0.0: parse error at (unparsed/templates/map.yaml:4): function "quoted" not defined; take another version, or mend the chart
-    hint: `fitout upgrade unparsed` changes it, `fitout uninstall unparsed` takes it back
+    unparsed: chart unparsed 1.0.0: parse error at (unparsed/templates/map.yaml:4): function "quoted" not defined; choose another version, or fix the chart
+    error: instance unparsed is stalled: chart unparsed 1.0.0: parse error at (unparsed/templates/map.yaml:4): function "quoted" not defined; choose another version, or fix the chart
+    hint: change it with `fitout upgrade unparsed`, or remove it with `fitout uninstall unparsed`
     exit 1
     "#);
     let failing = repositories.iter().find(|case| case.name == "failing").context("failing")?;
     assert_snapshot!(typed(faults, failing, "status failing --watch --timeout 1s")?, @r"
     $ fitout status failing --watch --timeout 1s
-    failing: chart failing of oci+http://HOST/charts: http://HOST/v2/charts/failing/manifests/1.0.0 is answered with 500; the server has a problem of its own; it is asked again by itself
-    error: instance failing is not ready after 1s: chart failing of oci+http://HOST/charts: http://HOST/v2/charts/failing/manifests/1.0.0 is answered with 500; the server has a problem of its own; it is asked again by itself
-    hint: the hub goes on with it; `fitout status failing --watch` shows how
+    failing: chart failing of oci+http://HOST/charts: http://HOST/v2/charts/failing/manifests/1.0.0 returned 500, an error of the server; the hub retries by itself
+    error: instance failing is not ready after 1s: chart failing of oci+http://HOST/charts: http://HOST/v2/charts/failing/manifests/1.0.0 returned 500, an error of the server; the hub retries by itself
+    hint: the hub continues; follow it with `fitout status failing --watch`
     exit 1
     ");
     Ok(())
@@ -398,7 +398,7 @@ fn nobody_learnt_a_password(faults: &Faults, repositories: &[Case], other: &Serv
         ensure!(request.header("authorization").is_none() && !request.head.contains(SHOWN), "{request:?}");
     }
     let log = fs::read_to_string(faults.hub.sandbox().dir().join("hub.log"))?;
-    ensure!(log.contains("is answered with 500"), "the log tells what happens: {log}");
+    ensure!(log.contains("returned 500"), "the log tells what happens: {log}");
     let client = faults.hub.client();
     let events = client.get("/apis/events.k8s.io/v1/namespaces/org-acme/events")?.to_string();
     ensure!(events.contains("is refused with 401"), "{events}");

@@ -155,7 +155,7 @@ error: placed/templates/a.yaml:2:17
   |
 2 | image: {{ .Values.image.tag.name }}
   |           ^^^^^^^^^^^^^^^^^^^^^^
-hint: image.tag is not set: give it a value, or have the template ask for it
+hint: image.tag is not set: set it, or let the template check for it
 "
     );
     Ok(())

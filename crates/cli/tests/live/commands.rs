@@ -170,7 +170,8 @@ fn clusters_are_added_listed_shown_and_removed() -> Result<()> {
     again.refused(
         1,
         &format!(
-            "error: there is already a cluster prod in organization {}\nhint: choose another name, or remove the other first\n",
+            "error: cluster prod already exists in organization {}\nhint: choose another name, or remove the existing cluster \
+             first\n",
             acme.name
         ),
     );
@@ -205,8 +206,8 @@ fn an_install_creates_one_object_and_it_is_the_right_one() -> Result<()> {
     acme.run(&words)?.refused(
         1,
         &format!(
-            "error: there is already an instance prod-podinfo in organization {}\nhint: change it with `fitout upgrade \
-             prod-podinfo`, or give the new one another name with --name\n",
+            "error: instance prod-podinfo already exists in organization {}\nhint: change it with `fitout upgrade \
+             prod-podinfo`, or choose another name with --name\n",
             acme.name
         ),
     );
@@ -253,7 +254,7 @@ fn an_extension_of_the_organizations_own_catalog_is_found_there() -> Result<()> 
     let said = acme.run(&["install", "shop", "-c", "prod", "--no-wait"])?;
     said.refused(
         1,
-        "error: there is no extension shop in catalog community\nhint: catalog own has it: add --catalog own\n",
+        "error: extension shop not found in catalog community\nhint: catalog own has it: add --catalog own\n",
     );
     acme.run(&["install", "shop", "-c", "prod", "--catalog", "own", "--no-wait"])?.well();
     let spec = &acme.get("extensioninstances", "prod-shop")?.unwrap()["spec"];
@@ -403,7 +404,7 @@ fn a_dry_run_shows_everything_and_writes_nothing() -> Result<()> {
     let shown: Value = serde_json::from_str(&shown)?;
     assert_eq!((&shown["metadata"]["name"], &shown["metadata"]["uid"]), (&json!("prod-cert-manager"), &Value::Null));
     let shown = run(&["upgrade", "prod-podinfo", "--set", "a=1"])?;
-    let unserved = "the hub serves no plans: what it would do on the cluster is not known";
+    let unserved = "the hub serves no plans: cannot show what it would do on the cluster";
     assert_eq!(shown.err, format!("dry run: nothing was written\n{unserved}\n"));
     assert!(shown.out.contains("\n  values:\n    a: 1\n"), "{}", shown.out);
     assert!(run(&["rollback", "prod-podinfo"])?.well().contains("rollbackTo: 1"));
@@ -424,7 +425,7 @@ fn names_that_are_not_there_are_refused_with_the_nearest() -> Result<()> {
     let organization = format!("organization {}", acme.name);
     let refused = |words: &[&str], what: &str, place: &str, hint: &str| {
         let ended = acme.run(words)?;
-        ended.refused(1, &format!("error: there is no {what} in {place}\nhint: {hint}\n"));
+        ended.refused(1, &format!("error: {what} not found in {place}\nhint: {hint}\n"));
         anyhow::Ok(())
     };
     let install = ["install", "podinf", "--cluster", "prod", "--no-wait"];
@@ -435,10 +436,10 @@ fn names_that_are_not_there_are_refused_with_the_nearest() -> Result<()> {
         &["cluster", "show", "staging"],
         "cluster staging",
         &organization,
-        "`fitout cluster list` shows those there are",
+        "`fitout cluster list` shows the existing ones",
     )?;
-    refused(&["status", "nothing"], "instance nothing", &organization, "`fitout list` shows those there are")?;
-    refused(&["upgrade", "nothing"], "instance nothing", &organization, "`fitout list` shows those there are")?;
+    refused(&["status", "nothing"], "instance nothing", &organization, "`fitout list` shows the existing ones")?;
+    refused(&["upgrade", "nothing"], "instance nothing", &organization, "`fitout list` shows the existing ones")?;
     refused(
         &["extension", "show", "cert-manger"],
         "extension cert-manger",
@@ -450,8 +451,8 @@ fn names_that_are_not_there_are_refused_with_the_nearest() -> Result<()> {
     let ended = fitout(&HUB.kubeconfig(), Some("nobody-at-all"), &["list"])?;
     ended.refused(
         1,
-        "error: there is no organization nobody-at-all in the hub\nhint: `kubectl get organizations` shows those there \
-         are\n",
+        "error: organization nobody-at-all not found in the hub\nhint: `kubectl get organizations` shows the existing \
+         ones\n",
     );
     Ok(())
 }
@@ -468,7 +469,7 @@ fn wrong_usage_ends_with_2_and_asks_nobody() -> Result<()> {
     let ended = fitout(Path::new("/nowhere"), None, &["list"])?;
     ended.refused(
         1,
-        "error: cannot read your kubeconfig /nowhere: No such file or directory (os error 2)\nhint: KUBECONFIG has to name a \
+        "error: cannot read your kubeconfig /nowhere: No such file or directory (os error 2)\nhint: set KUBECONFIG to a \
          kubeconfig for the hub\n",
     );
     Ok(())
@@ -478,7 +479,7 @@ fn wrong_usage_ends_with_2_and_asks_nobody() -> Result<()> {
 fn lists_are_read_by_programs() -> Result<()> {
     let acme = Organization::with_cluster("prod")?;
     let ended = acme.run(&["list"])?;
-    assert_eq!((ended.out.as_str(), ended.err), ("", format!("nothing is installed for organization {}\n", acme.name)));
+    assert_eq!((ended.out.as_str(), ended.err), ("", format!("organization {} has no instances\n", acme.name)));
     acme.run(&["install", "podinfo", "-c", "prod", "--no-wait"])?.well();
     for words in [&["list"][..], &["cluster", "list"], &["catalog", "list"], &["extension", "list"]] {
         let run = |format| acme.run(&[words, &["-o", format]].concat()).map(Ended::well);
@@ -501,8 +502,8 @@ fn who_may_not_is_told_so() -> Result<()> {
     let ended = fitout(&kubeconfig, None, &["list"])?;
     ended.refused(
         1,
-        "error: you did not choose an organization, and you may not list those there are\nhint: choose yours with \
-         --organization NAME, or with FITOUT_ORGANIZATION in the environment\n",
+        "error: no organization is given, and you are not allowed to list organizations\nhint: name yours with \
+         --organization NAME or the environment variable FITOUT_ORGANIZATION\n",
     );
     let ended = fitout(&kubeconfig, Some(&acme.name), &["list"])?;
     assert!(ended.code == 1 && ended.err.contains("User \"jane\" cannot list resource"), "{ended:?}");

@@ -34,7 +34,7 @@ fn a_cluster_is_added_to_an_organization_that_the_hub_has_not_seen_yet() -> Resu
         let _hub = faults.run_hub("hub")?;
         added.join().unwrap()
     })?;
-    assert_eq!(added.err, "waiting for the hub to make organization fresh\ndry run: nothing was written\n");
+    assert_eq!(added.err, "waiting for the hub to set up organization fresh\ndry run: nothing was written\n");
     ensure!(added.well().contains("name: foo\n"));
     Ok(())
 }

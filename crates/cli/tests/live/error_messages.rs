@@ -113,34 +113,34 @@ fn read(world: &World, namespace: &str, name: &str) -> Result<()> {
 fn wrong_definitions() -> Result<()> {
     assert_snapshot!(typed(&["catalog list"])?, @r"
     $ fitout catalog list
-    NAME    SCOPE    EXTENSIONS   VERSIONS   READY   STATUS                                                                                               AGE
-    local   Shared   7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: there is no such field; did you mean `kubernetes`?   [age]
+    NAME    SCOPE    EXTENSIONS   VERSIONS   READY   STATUS                                                                                      AGE
+    local   Shared   7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?   [age]
     exit 0
     ");
 
     assert_snapshot!(installed("malformed")?, @r"
     $ fitout install malformed --cluster foo --catalog local --wait
     foo-malformed: waiting for the hub
-    foo-malformed: m/all.yaml: yaml: line 3: did not find expected ',' or ']'; mend the YAML at that line
-    error: instance foo-malformed cannot go on: m/all.yaml: yaml: line 3: did not find expected ',' or ']'; mend the YAML at that line
-    hint: `fitout upgrade foo-malformed` changes it, `fitout uninstall foo-malformed` takes it back
+    foo-malformed: m/all.yaml: yaml: line 3: did not find expected ',' or ']'; fix the YAML at that line
+    error: instance foo-malformed is stalled: m/all.yaml: yaml: line 3: did not find expected ',' or ']'; fix the YAML at that line
+    hint: change it with `fitout upgrade foo-malformed`, or remove it with `fitout uninstall foo-malformed`
     exit 1
     $ fitout status foo-malformed
     foo-malformed: malformed on cluster foo, in namespace malformed
       Version    none yet
 
       ✓ Resolved
-      ✗ Applied     m/all.yaml: yaml: line 3: did not find expected ',' or ']'; mend the YAML at that line
+      ✗ Applied     m/all.yaml: yaml: line 3: did not find expected ',' or ']'; fix the YAML at that line
       … Healthy     not everything is applied yet
-      ✗ Ready       m/all.yaml: yaml: line 3: did not find expected ',' or ']'; mend the YAML at that line
+      ✗ Ready       m/all.yaml: yaml: line 3: did not find expected ',' or ']'; fix the YAML at that line
     exit 1
     ");
     assert_snapshot!(installed("modern")?, @r"
     $ fitout install modern --cluster foo --catalog local --wait
     foo-modern: waiting for the hub
     foo-modern: modern 1.0.0 needs Kubernetes >=1.99, the cluster is v1.36.3; no other version fits either
-    error: no version of instance foo-modern can be chosen: modern 1.0.0 needs Kubernetes >=1.99, the cluster is v1.36.3; no other version fits either
-    hint: `fitout upgrade foo-modern` changes it, `fitout uninstall foo-modern` takes it back
+    error: no version of instance foo-modern can be resolved: modern 1.0.0 needs Kubernetes >=1.99, the cluster is v1.36.3; no other version fits either
+    hint: change it with `fitout upgrade foo-modern`, or remove it with `fitout uninstall foo-modern`
     exit 4
     $ fitout status foo-modern
     foo-modern: modern on cluster foo, in namespace modern
@@ -156,8 +156,8 @@ fn wrong_definitions() -> Result<()> {
     $ fitout install unserved --cluster foo --catalog local --wait
     foo-unserved: waiting for the hub
     foo-unserved: ConfigMpa/a: the cluster does not serve v1 ConfigMpa; did you mean v1 ConfigMap?
-    error: instance foo-unserved cannot go on: ConfigMpa/a: the cluster does not serve v1 ConfigMpa; did you mean v1 ConfigMap?
-    hint: `fitout upgrade foo-unserved` changes it, `fitout uninstall foo-unserved` takes it back
+    error: instance foo-unserved is stalled: ConfigMpa/a: the cluster does not serve v1 ConfigMpa; did you mean v1 ConfigMap?
+    hint: change it with `fitout upgrade foo-unserved`, or remove it with `fitout uninstall foo-unserved`
     exit 1
     $ fitout status foo-unserved
     foo-unserved: unserved on cluster foo, in namespace unserved
@@ -173,8 +173,8 @@ fn wrong_definitions() -> Result<()> {
     $ fitout install large --cluster foo --catalog local --wait
     foo-large: waiting for the hub
     foo-large: large: its files are 5.0 MB, and 4 MB is the limit; leave out what is not applied, or ship it as a chart
-    error: instance foo-large cannot go on: large: its files are 5.0 MB, and 4 MB is the limit; leave out what is not applied, or ship it as a chart
-    hint: `fitout upgrade foo-large` changes it, `fitout uninstall foo-large` takes it back
+    error: instance foo-large is stalled: large: its files are 5.0 MB, and 4 MB is the limit; leave out what is not applied, or ship it as a chart
+    hint: change it with `fitout upgrade foo-large`, or remove it with `fitout uninstall foo-large`
     exit 1
     $ fitout status foo-large
     foo-large: large on cluster foo, in namespace large
@@ -195,17 +195,17 @@ fn wrong_definitions() -> Result<()> {
     failed("misspelt")?;
     assert_snapshot!(typed(&["install misspelt --cluster foo --catalog local", "status misspelt"])?, @r"
     $ fitout install misspelt --cluster foo --catalog local
-    error: there is no extension misspelt in catalog local
-    hint: `fitout extension list` shows those there are; not all of that catalog could be read: misspelt/1.0.0/definition.yaml: spec.kubernets: there is no such field; did you mean `kubernetes`?
+    error: extension misspelt not found in catalog local
+    hint: `fitout extension list` shows the existing ones; the hub could not read all of that catalog: misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
     exit 1
     $ fitout status misspelt
     misspelt: misspelt on cluster foo, in namespace misspelt
       Version    none yet
 
-      ✗ Resolved    misspelt/1.0.0/definition.yaml: spec.kubernets: there is no such field; did you mean `kubernetes`?
+      ✗ Resolved    misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
       … Applied     nothing is being written
       … Healthy     not everything is applied yet
-      ✗ Ready       misspelt/1.0.0/definition.yaml: spec.kubernets: there is no such field; did you mean `kubernetes`?
+      ✗ Ready       misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
     exit 4
     ");
     Ok(())
@@ -216,18 +216,18 @@ fn wrong_values() -> Result<()> {
     assert_snapshot!(installed("hosted")?, @r#"
     $ fitout install hosted --cluster foo --catalog local --wait
     foo-hosted: waiting for the hub
-    foo-hosted: values.host: it is missing; set it in the instance's values
-    error: instance foo-hosted cannot go on: values.host: it is missing; set it in the instance's values
-    hint: `fitout upgrade foo-hosted` changes it, `fitout uninstall foo-hosted` takes it back
+    foo-hosted: values.host: required value is missing; set it in the instance's values
+    error: instance foo-hosted is stalled: values.host: required value is missing; set it in the instance's values
+    hint: change it with `fitout upgrade foo-hosted`, or remove it with `fitout uninstall foo-hosted`
     exit 1
     $ fitout status foo-hosted
     foo-hosted: hosted on cluster foo, in namespace hosted
       Version    none yet
 
       ✓ Resolved
-      ✗ Applied     values.host: it is missing; set it in the instance's values
+      ✗ Applied     values.host: required value is missing; set it in the instance's values
       … Healthy     not everything is applied yet
-      ✗ Ready       values.host: it is missing; set it in the instance's values
+      ✗ Ready       values.host: required value is missing; set it in the instance's values
     exit 1
     "#);
 
@@ -236,8 +236,8 @@ fn wrong_values() -> Result<()> {
     $ fitout upgrade foo-hosted --set host=1 --wait
     foo-hosted: waiting for the hub
     foo-hosted: values.host: it is not of type "string"; change the value
-    error: instance foo-hosted cannot go on: values.host: it is not of type "string"; change the value
-    hint: `fitout upgrade foo-hosted` changes it, `fitout uninstall foo-hosted` takes it back
+    error: instance foo-hosted is stalled: values.host: it is not of type "string"; change the value
+    hint: change it with `fitout upgrade foo-hosted`, or remove it with `fitout uninstall foo-hosted`
     exit 1
     $ fitout status foo-hosted
     foo-hosted: hosted on cluster foo, in namespace hosted
@@ -253,18 +253,18 @@ fn wrong_values() -> Result<()> {
     assert_snapshot!(typed(&unknown)?, @r"
     $ fitout upgrade foo-hosted --reset-values --set hosts=h --wait
     foo-hosted: waiting for the hub
-    foo-hosted: values.hosts: there is no such parameter; did you mean `host`?
-    error: instance foo-hosted cannot go on: values.hosts: there is no such parameter; did you mean `host`?
-    hint: `fitout upgrade foo-hosted` changes it, `fitout uninstall foo-hosted` takes it back
+    foo-hosted: values.hosts: unknown parameter; did you mean `host`?
+    error: instance foo-hosted is stalled: values.hosts: unknown parameter; did you mean `host`?
+    hint: change it with `fitout upgrade foo-hosted`, or remove it with `fitout uninstall foo-hosted`
     exit 1
     $ fitout status foo-hosted
     foo-hosted: hosted on cluster foo, in namespace hosted
       Version    none yet
 
       ✓ Resolved
-      ✗ Applied     values.hosts: there is no such parameter; did you mean `host`?
+      ✗ Applied     values.hosts: unknown parameter; did you mean `host`?
       … Healthy     not everything is applied yet
-      ✗ Ready       values.hosts: there is no such parameter; did you mean `host`?
+      ✗ Ready       values.hosts: unknown parameter; did you mean `host`?
     exit 1
     ");
 
@@ -327,7 +327,7 @@ fn programs_read_the_same() -> Result<()> {
             "type": "Resolved"
           },
           {
-            "message": "values.host: it is missing; set it in the instance's values",
+            "message": "values.host: required value is missing; set it in the instance's values",
             "observedGeneration": 1,
             "reason": "Refused",
             "status": "False",
@@ -341,14 +341,14 @@ fn programs_read_the_same() -> Result<()> {
             "type": "Healthy"
           },
           {
-            "message": "values.host: it is missing; set it in the instance's values",
+            "message": "values.host: required value is missing; set it in the instance's values",
             "observedGeneration": 1,
             "reason": "Failed",
             "status": "False",
             "type": "Ready"
           },
           {
-            "message": "values.host: it is missing; set it in the instance's values",
+            "message": "values.host: required value is missing; set it in the instance's values",
             "observedGeneration": 1,
             "reason": "InvalidSpec",
             "status": "True",
@@ -382,12 +382,12 @@ fn objects_of_others() -> Result<()> {
     $ fitout install plain --cluster foo --catalog local --name helms --namespace helms --wait
     helms: waiting for the hub
     helms: ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
-    error: instance helms cannot go on: ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
-    hint: `fitout upgrade helms` changes it, `fitout uninstall helms` takes it back
+    error: instance helms is stalled: ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
+    hint: change it with `fitout upgrade helms`, or remove it with `fitout uninstall helms`
     exit 1
     $ fitout status helms
     helms: plain on cluster foo, in namespace helms
-      Version    none yet, going to 1.0.0
+      Version    none yet, installing 1.0.0
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
       ✗ Applied     ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
@@ -399,12 +399,12 @@ fn objects_of_others() -> Result<()> {
     $ fitout install plain --cluster foo --catalog local --name nobodys --namespace nobodys --wait
     nobodys: waiting for the hub
     nobodys: ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
-    error: instance nobodys cannot go on: ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
-    hint: `fitout upgrade nobodys` changes it, `fitout uninstall nobodys` takes it back
+    error: instance nobodys is stalled: ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
+    hint: change it with `fitout upgrade nobodys`, or remove it with `fitout uninstall nobodys`
     exit 1
     $ fitout status nobodys
     nobodys: plain on cluster foo, in namespace nobodys
-      Version    none yet, going to 1.0.0
+      Version    none yet, installing 1.0.0
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
       ✗ Applied     ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
@@ -443,8 +443,8 @@ fn a_namespace_that_is_being_deleted() -> Result<()> {
     assert_snapshot!(typed(&["status going", "status going --watch --timeout 1s"])?, @r#"
     $ fitout status going
     going: plain on cluster foo, in namespace going
-      Version    none yet, going to 1.0.0
-      Doing      step 1 of 3: record what is going to be done
+      Version    none yet, installing 1.0.0
+      Progress   step 1 of 3: record what is going to be done
       Objects    [--------------------] 0 of 1 ready
       Unhealthy  ConfigMap/going/a: it is not there
 
@@ -459,7 +459,7 @@ fn a_namespace_that_is_being_deleted() -> Result<()> {
     $ fitout status going --watch --timeout 1s
     going: Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
     error: instance going is not ready after 1s: Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
-    hint: the hub goes on with it; `fitout status going --watch` shows how
+    hint: the hub continues; follow it with `fitout status going --watch`
     exit 1
     "#);
     let free = r#"--patch={"metadata":{"finalizers":null}}"#;
@@ -489,8 +489,8 @@ fn a_cluster_that_may_be_looked_at_and_not_touched() -> Result<()> {
     assert_snapshot!(typed(&["status denied", "status denied --watch --timeout 1s"])?, @r#"
     $ fitout status denied
     denied: plain on cluster looker, in namespace denied
-      Version    none yet, going to 1.0.0
-      Doing      step 1 of 3: record what is going to be done
+      Version    none yet, installing 1.0.0
+      Progress   step 1 of 3: record what is going to be done
       Objects    [--------------------] 0 of 1 ready
       Unhealthy  ConfigMap/denied/a: it is not there
 
@@ -505,7 +505,7 @@ fn a_cluster_that_may_be_looked_at_and_not_touched() -> Result<()> {
     $ fitout status denied --watch --timeout 1s
     denied: Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
     error: instance denied is not ready after 1s: Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
-    hint: the hub goes on with it; `fitout status denied --watch` shows how
+    hint: the hub continues; follow it with `fitout status denied --watch`
     exit 1
     "#);
     kubectl.run(&["create", "clusterrolebinding", "toucher", "--clusterrole=cluster-admin", "--user=looker"])?;
@@ -529,22 +529,22 @@ fn clusters_that_cannot_be_reached() -> Result<()> {
     silent: waiting for the hub to connect
     silent: https://127.0.0.1:1 refuses the connection; is the API server running?
     error: the hub cannot connect to cluster silent: https://127.0.0.1:1 refuses the connection; is the API server running?
-    hint: it is registered, and the hub tries again by itself; `fitout cluster remove silent` lets it go
+    hint: the cluster stays registered and the hub retries; remove it with `fitout cluster remove silent`
     exit 1
     ");
     let authority = &hub["clusters"][0]["cluster"]["certificate-authority-data"];
     assert_snapshot!(add("foreign", "certificate-authority-data", authority)?, @r"
     foreign: waiting for the hub to connect
-    foreign: the certificate of https://SERVER is not from the authority in the kubeconfig; take the cluster's own authority
-    error: the hub cannot connect to cluster foreign: the certificate of https://SERVER is not from the authority in the kubeconfig; take the cluster's own authority
-    hint: it is registered, and the hub tries again by itself; `fitout cluster remove foreign` lets it go
+    foreign: the certificate of https://SERVER is not signed by the authority in the kubeconfig; use the cluster's own authority
+    error: the hub cannot connect to cluster foreign: the certificate of https://SERVER is not signed by the authority in the kubeconfig; use the cluster's own authority
+    hint: the cluster stays registered and the hub retries; remove it with `fitout cluster remove foreign`
     exit 1
     ");
     assert_snapshot!(add("again", "server", &cluster["server"])?, @r"
     again: waiting for the hub to connect
     again: the same cluster is registered as org-acme/foo; remove one of the two
     error: the hub cannot connect to cluster again: the same cluster is registered as org-acme/foo; remove one of the two
-    hint: it is registered, and the hub tries again by itself; `fitout cluster remove again` lets it go
+    hint: the cluster stays registered and the hub retries; remove it with `fitout cluster remove again`
     exit 1
     ");
     assert_snapshot!(typed(&["cluster show silent", "cluster remove silent"])?, @r"
@@ -553,7 +553,7 @@ fn clusters_that_cannot_be_reached() -> Result<()> {
       Version    not known yet
       Platform   not known yet
       Nodes      not known yet
-      Able to    not known yet
+      Supports   not known yet
       Kubeconfig secret silent-kubeconfig
 
       ✗ Connected    https://127.0.0.1:1 refuses the connection; is the API server running?
@@ -580,7 +580,7 @@ fn an_organization_does_not_read_the_hubs_disk() -> Result<()> {
     assert_snapshot!(typed(&["catalog list -O other"])?, @r"
     $ fitout catalog list -O other
     NAME    SCOPE          EXTENSIONS   VERSIONS   READY   STATUS                                                                                                                             AGE
-    local   Shared         7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: there is no such field; did you mean `kubernetes`?                                 [age]
+    local   Shared         7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?                                          [age]
     own     Organization   -            -          False   a path on the hub's disk is only for catalogs in fitout-system: ask the platform team to offer it there; what is installed stays   [age]
     exit 0
     ");

@@ -21,6 +21,7 @@ mod metrics;
 mod plan;
 mod rbac;
 mod readme;
+mod revisions;
 mod running_workloads;
 mod scrape;
 mod values;

@@ -140,7 +140,7 @@ fn lines_say_what_they_are_about(lines: &[Value]) {
     let expected = ["apply namespaces and definitions", "record what was done", "wait for a turn"];
     assert!(expected.iter().all(|step| steps.contains(*step)), "{steps:#?}");
     let said = |message: &str| lines.iter().any(|line| line["message"].as_str().unwrap().contains(message));
-    assert!(said("1.0.0 is installed") && said("cluster c0: ") && said("lets another lead"), "{lines:#?}");
+    assert!(said("1.0.0 is installed") && said("cluster c0: ") && said("releasing lease"), "{lines:#?}");
 }
 
 /// Every series that the dashboard and the alert rules ask for is one that a hub has.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use base64::Engine;
-use fitout_plan::{Act, Plan, Write};
+use fitout_api::{PlanStatus, PlannedWrite, WriteAct};
 use fitout_testkit::{
     AuditLog, INSTANCES, Process, apply, condition, full, object, raw_tls_request, serve_compute, until,
 };
@@ -66,14 +66,14 @@ impl World {
         (faults.hub.address(), 8443).into()
     }
 
-    fn ask(&self, spec: &Value) -> Result<Plan> {
+    fn ask(&self, spec: &Value) -> Result<PlanStatus> {
         let plan = json!({ "apiVersion": "compute.fitout.dev/v1alpha1", "kind": "Plan", "spec": spec });
         let answer = self.faults.hub.client().create(PLANS, &plan)?;
         Ok(serde_json::from_value(answer["status"].clone())?)
     }
 
     /// Asks for the plan of an instance with this spec.
-    fn ask_for(&self, spec: &Value) -> Result<Plan> {
+    fn ask_for(&self, spec: &Value) -> Result<PlanStatus> {
         let instance =
             object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", "thing", &json!({ "spec": spec }));
         self.ask(&json!({ "proposed": instance }))
@@ -164,22 +164,22 @@ fn written(log: &AuditLog) -> Result<Vec<String>> {
 }
 
 /// The same, of what was planned.
-fn planned(write: &Write) -> String {
+fn planned(write: &PlannedWrite) -> String {
     let verb = match (write.act, &write.note) {
-        (Act::Delete, _) => "delete",
-        (Act::Create, Some(_)) => "create",
-        (Act::Update, Some(_)) => "update",
+        (WriteAct::Delete, _) => "delete",
+        (WriteAct::Create, Some(_)) => "create",
+        (WriteAct::Update, Some(_)) => "update",
         // The release's own namespace is no object of it.
-        (Act::Create, None) if (write.kind.as_str(), write.name.as_str()) == ("Namespace", "thing") => "create",
-        (Act::Create | Act::Update, None) => "patch",
+        (WriteAct::Create, None) if (write.kind.as_str(), write.name.as_str()) == ("Namespace", "thing") => "create",
+        (WriteAct::Create | WriteAct::Update, None) => "patch",
     };
     let place = if write.namespace.is_empty() { String::new() } else { format!("{}/", write.namespace) };
     format!("{verb} {}s {place}{}", write.kind.to_lowercase(), write.name)
 }
 
 /// Compares what was planned with what was written: the stages in their order, and each as a set.
-fn compare(plan: &Plan, written: &[String], what: &str) -> Result<()> {
-    let writes: &[Write] = if plan.waits.is_some() { &[] } else { &plan.writes };
+fn compare(plan: &PlanStatus, written: &[String], what: &str) -> Result<()> {
+    let writes: &[PlannedWrite] = if plan.waits.is_some() { &[] } else { &plan.writes };
     let mut rest = written;
     for stage in writes.chunk_by(|a, b| a.stage == b.stage) {
         let expected: BTreeSet<String> = stage.iter().map(planned).collect();
@@ -350,7 +350,7 @@ fn nobody_is_believed_but_the_front_proxy() -> Result<()> {
 
     let answer = asked(None)?;
     ensure!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
-    ensure!(answer.contains("ask through the hub's API server"), "{answer}");
+    ensure!(answer.contains("send the request to the hub's API server"), "{answer}");
     // A certificate of the cluster's own authority is not one of the front proxy's.
     match asked(Some((hub.sandbox(), "apiserver-kubelet-client"))) {
         Err(_) => {}
@@ -358,7 +358,7 @@ fn nobody_is_believed_but_the_front_proxy() -> Result<()> {
     }
     // The front proxy is believed: there is no such instance, which only somebody who may ask is told.
     let answer = asked(Some((hub.sandbox(), "front-proxy-client")))?;
-    ensure!(answer.starts_with("HTTP/1.1 404 ") && answer.contains("there is no instance thing"), "{answer}");
+    ensure!(answer.starts_with("HTTP/1.1 404 ") && answer.contains("instance thing does not exist"), "{answer}");
     Ok(())
 }
 
@@ -405,7 +405,7 @@ fn kubectl_and_rbac_hold_for_plans() -> Result<()> {
     let refused = create("joe", &existing).unwrap_err().to_string();
     ensure!(refused.contains(r#"User "joe" cannot create resource "plans""#), "{refused}");
     let refused = create("anna", &existing).unwrap_err().to_string();
-    ensure!(refused.contains("there is no instance thing"), "{refused}");
+    ensure!(refused.contains("instance thing does not exist"), "{refused}");
 
     // Nor is one that is refused.
     let secret = json!({ "type": "fitout.dev/values", "stringData": { "values.yaml": "size: hunter2" } });
@@ -450,14 +450,14 @@ fn kubectl_and_rbac_hold_for_plans() -> Result<()> {
         (json!({}), "spec: give either `instance` or `proposed`"),
         (json!({ "instnce": "thing" }), "unknown field `instnce`"),
         (json!({ "proposed": moved }), "spec.proposed.spec.cluster: it cannot be changed"),
-        (json!({ "proposed": other }), "there is no cluster c9 in this organization"),
+        (json!({ "proposed": other }), "cluster c9 does not exist in this organization"),
     ] {
         let said = wrong(spec);
         ensure!(said.contains(sentence), "{sentence} was expected: {said}");
     }
     let explained =
         hub.kubectl().run(&["explain", "plans.spec.instance", "--api-version=compute.fitout.dev/v1alpha1"])?;
-    ensure!(explained.contains("what would be done for it as it is"), "{explained}");
+    ensure!(explained.contains("Name of an existing instance"), "{explained}");
     Ok(())
 }
 
@@ -482,7 +482,7 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
              + CustomResourceDefinition/widgets.example.com\n\n\
              + ConfigMap/thing/kept\n+ ConfigMap/thing/old\n\n\
              + Widget/thing/w\n\n\
-             5 to make, 0 to change, 0 to remove, 0 unchanged\n",
+             5 to create, 0 to change, 0 to delete, 0 unchanged\n",
             "dry run: nothing was written\n",
             0
         )
@@ -510,7 +510,7 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
          why: 2.0.0 is installed and fits Kubernetes v1.36.3\n\n\
          ~ ConfigMap/thing/kept\n    ~ data.size: x2 → x3\n~ ConfigMap/thing/new\n    ~ data.size: x2 → x3\n\n\
          ~ Widget/thing/w\n    ~ spec.size: 2 → 3\n\n\
-         0 to make, 3 to change, 0 to remove, 1 unchanged\n";
+         0 to create, 3 to change, 0 to delete, 1 unchanged\n";
     assert_eq!(tried, expected);
     let tried = run(&["rollback", "thing", "--dry-run"])?.well();
     ensure!(
@@ -522,17 +522,17 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
     let expected = "uninstall 2.0.0\n\
          note: CustomResourceDefinition/widgets.example.com stays, with every resource that was made of it\n\n\
          - Widget/thing/w\n\n- ConfigMap/thing/kept\n- ConfigMap/thing/new\n\n\
-         0 to make, 0 to change, 3 to remove, 0 unchanged\n";
+         0 to create, 0 to change, 3 to delete, 0 unchanged\n";
     assert_eq!(tried, expected);
     assert_eq!(run(&["plan", "thing", "--uninstall"])?.well(), expected);
     let tried = run(&["plan", "thing"])?.well();
     assert_eq!(
         tried,
         "nothing to do: everything is as it should be\nwhy: 2.0.0 is installed and fits Kubernetes v1.36.3\n\n\
-         0 to make, 0 to change, 0 to remove, 4 unchanged\n"
+         0 to create, 0 to change, 0 to delete, 4 unchanged\n"
     );
     run(&["plan", "thign"])?
-        .refused(1, "error: there is no instance thign in organization acme\nhint: did you mean thing?\n");
+        .refused(1, "error: instance thign not found in organization acme\nhint: did you mean thing?\n");
     let file = world.faults.hub.sandbox().dir().join("instance.yaml");
     let mut instance = run(&["status", "thing", "-o", "json"]).map(|ended| ended.out)?.parse::<Value>()?;
     instance["spec"]["values"]["size"] = json!(9);

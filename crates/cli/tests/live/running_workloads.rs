@@ -132,7 +132,7 @@ fn tests_pass_fail_and_leave_what_is_installed(running: &Running) -> Result<()> 
     running.run(&["upgrade", "thing", "--set", "second=fail", "--wait"])?.well();
     let said = running.run(&["test", "thing"])?;
     let expected =
-        ["error: instance thing: test hook Pod/thing/try-1 failed: ", "exit code 2", "it said last: standin"];
+        ["error: instance thing: test hook Pod/thing/try-1 failed: ", "exit code 2", "last log lines: standin"];
     ensure!(said.code == 1 && expected.iter().all(|part| said.err.contains(part)), "{said:?}");
     let instance = running.instance("thing")?;
     assert_eq!(instance["status"]["test"]["result"], "Failed");
@@ -159,5 +159,5 @@ fn a_rollout_that_does_not_end_says_why(running: &Running) -> Result<()> {
     };
     says(&["Deployment/slow/web: ", "pod web-", "localhost/nowhere:1"])?;
     running.run(&["upgrade", "slow", "--set", "image=localhost/tried:1,mode=fail", "--no-wait"])?.well();
-    says(&["Deployment/slow/web: ", "pod web-", "exit code 2", "it said last: standin"])
+    says(&["Deployment/slow/web: ", "pod web-", "exit code 2", "last log lines: standin"])
 }

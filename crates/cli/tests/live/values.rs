@@ -68,7 +68,7 @@ fn every_value_names_its_layer_and_secrets_are_not_shown() -> Result<()> {
     who_may_see(&faults)?;
 
     run(&["values", "thign"])?
-        .refused(1, "error: there is no instance thign in organization acme\nhint: did you mean thing?\n");
+        .refused(1, "error: instance thign not found in organization acme\nhint: did you mean thing?\n");
     spec["version"] = json!("9.x");
     faults.want("thing", 0, &spec)?;
     let Ended { code, err, .. } = run(&["values", "thing"])?;

@@ -1,6 +1,6 @@
-//! Charts that were read `chart_cache`, on each thread: a fleet installs the same one many times.
+//! A cache of parsed charts, one per thread: a fleet installs the same chart many times.
 //!
-//! A chart is known by the digest of its files, so what is made of it is the same as if it were read again.
+//! The key is the digest of the chart's files, so a cached chart renders the same as one that is read again.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -10,15 +10,15 @@ use fitout_helm_release::{Chart as Recorded, SharedChart};
 use fitout_model::{Digest, Problem};
 use serde_json::Value;
 
-/// How many bytes the files of all kept charts may have. What is parsed of them takes several times as much.
-const KEPT: usize = 1 << 20;
+/// The capacity in bytes of chart files. Parsed charts take several times as much.
+const CAPACITY: usize = 1 << 20;
 
 thread_local! {
-    /// Those that were asked for last are at the end.
+    /// The most recently used chart is last.
     static CHARTS: RefCell<Vec<(Digest, Rc<Loaded>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A chart that has been read, and what does not change from one release of it to the next.
+/// A parsed chart, with all that is the same for each of its releases.
 pub(crate) struct Loaded {
     pub(crate) chart: Chart,
     crds: OnceCell<Vec<Value>>,
@@ -30,16 +30,16 @@ impl Loaded {
         Self { chart, crds: OnceCell::new(), recorded: OnceCell::new() }
     }
 
-    /// The definitions of custom resources in it, as `read` reads them.
+    /// The CRDs of the chart, which `read` parses once.
     pub(crate) fn crds(&self, read: impl FnOnce(&Chart) -> Result<Vec<Value>, Problem>) -> Result<&[Value], Problem> {
-        if let Some(known) = self.crds.get() {
-            return Ok(known);
+        if let Some(crds) = self.crds.get() {
+            return Ok(crds);
         }
         let crds = read(&self.chart)?;
         Ok(self.crds.get_or_init(|| crds))
     }
 
-    /// It as Helm records it, as `make` makes that.
+    /// The chart as a release record contains it, which `make` builds once.
     pub(crate) fn recorded(&self, make: impl FnOnce(&Chart) -> Recorded) -> &SharedChart {
         self.recorded.get_or_init(|| make(&self.chart).into())
     }
@@ -49,29 +49,30 @@ impl Loaded {
     }
 }
 
-/// The chart of the files with this digest: kept, or read now.
+/// The chart with this digest: cached, or read now.
 pub(crate) fn loaded(
     digest: Option<&Digest>,
     load: impl FnOnce() -> Result<Chart, Problem>,
 ) -> Result<Rc<Loaded>, Problem> {
     let Some(digest) = digest else { return Ok(Rc::new(Loaded::new(load()?))) };
-    if let Some(known) = CHARTS.with_borrow_mut(|charts| again(charts, digest)) {
-        return Ok(known);
+    if let Some(cached) = CHARTS.with_borrow_mut(|charts| cached(charts, digest)) {
+        return Ok(cached);
     }
     let fresh = Rc::new(Loaded::new(load()?));
-    CHARTS.with_borrow_mut(|charts| keep(charts, digest, &fresh));
+    CHARTS.with_borrow_mut(|charts| insert(charts, digest, &fresh));
     Ok(fresh)
 }
 
-fn again(charts: &mut [(Digest, Rc<Loaded>)], digest: &Digest) -> Option<Rc<Loaded>> {
+/// The cached chart, marked as the most recently used.
+fn cached(charts: &mut [(Digest, Rc<Loaded>)], digest: &Digest) -> Option<Rc<Loaded>> {
     let place = charts.iter().position(|(known, _)| known == digest)?;
     charts[place..].rotate_left(1);
     charts.last().map(|(_, chart)| Rc::clone(chart))
 }
 
-/// Keeps a chart in the place of those that were not asked for the longest, unless it is too large itself.
-fn keep(charts: &mut Vec<(Digest, Rc<Loaded>)>, digest: &Digest, fresh: &Rc<Loaded>) {
-    let mut left = KEPT;
+/// Inserts a chart and evicts the least recently used ones, unless the chart exceeds the capacity by itself.
+fn insert(charts: &mut Vec<(Digest, Rc<Loaded>)>, digest: &Digest, fresh: &Rc<Loaded>) {
+    let mut left = CAPACITY;
     let mut fits = |chart: &Rc<Loaded>| match left.checked_sub(chart.size()) {
         Some(rest) => {
             left = rest;
@@ -82,8 +83,8 @@ fn keep(charts: &mut Vec<(Digest, Rc<Loaded>)>, digest: &Digest, fresh: &Rc<Load
     if !fits(fresh) {
         return;
     }
-    let stay = charts.iter().rev().take_while(|(_, chart)| fits(chart)).count();
-    charts.drain(..charts.len() - stay);
+    let kept = charts.iter().rev().take_while(|(_, chart)| fits(chart)).count();
+    charts.drain(..charts.len() - kept);
     charts.push((digest.clone(), Rc::clone(fresh)));
 }
 
@@ -100,7 +101,7 @@ mod tests {
         Chart::from_files(files, &mut Warnings::new()).unwrap()
     }
 
-    fn is_kept(digest: &Digest) -> bool {
+    fn is_cached(digest: &Digest) -> bool {
         CHARTS.with_borrow(|charts| charts.iter().any(|(known, _)| known == digest))
     }
 
@@ -114,23 +115,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_the_longest_goes_first_and_what_is_too_large_is_not_kept() {
+    fn least_recently_used_charts_are_evicted_and_oversized_ones_not_cached() {
         let [a, b, c, large] = ["a", "b", "c", "large"].map(Digest::of);
         for digest in [&a, &b] {
-            loaded(Some(digest), || Ok(chart(KEPT * 2 / 5))).unwrap();
+            loaded(Some(digest), || Ok(chart(CAPACITY * 2 / 5))).unwrap();
         }
-        loaded(Some(&large), || Ok(chart(KEPT))).unwrap();
-        assert!(is_kept(&a) && is_kept(&b) && !is_kept(&large));
+        loaded(Some(&large), || Ok(chart(CAPACITY))).unwrap();
+        assert!(is_cached(&a) && is_cached(&b) && !is_cached(&large));
         loaded(Some(&a), || Ok(chart(0))).unwrap();
-        loaded(Some(&c), || Ok(chart(KEPT * 2 / 5))).unwrap();
-        assert!(is_kept(&a) && !is_kept(&b) && is_kept(&c));
+        loaded(Some(&c), || Ok(chart(CAPACITY * 2 / 5))).unwrap();
+        assert!(is_cached(&a) && !is_cached(&b) && is_cached(&c));
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_kept() {
+    fn a_chart_that_cannot_be_read_is_not_cached() {
         let digest = Digest::of("wrong");
-        let wrong = Problem { field: "chart".to_owned(), message: "it is none".to_owned(), hint: None };
+        let wrong = Problem { field: "chart".to_owned(), message: "it is invalid".to_owned(), hint: None };
         assert!(loaded(Some(&digest), || Err(wrong)).is_err());
-        assert!(!is_kept(&digest));
+        assert!(!is_cached(&digest));
     }
 }

@@ -1,7 +1,7 @@
-//! Each packaging as a pure function from a definition to objects.
+//! One pure function for each packaging format, from a definition to objects.
 //!
-//! An engine never talks to a cluster: what it needs to know it is given, and what it wants to happen it answers with.
-//! Everything around it (check, apply, prune, health, records, rollback) is one path for all of them.
+//! An engine never talks to a cluster: it receives all it needs as [`Input`], and returns the lookups it still needs.
+//! Everything else (check, apply, prune, health, records, rollback) is the same for all engines.
 
 mod chart_cache;
 mod helm;
@@ -23,74 +23,74 @@ use serde_json::Value;
 pub use origins::{Layer, Origin, origins};
 pub use record::{chart as recorded_chart, made as recorded_made};
 
-/// What came with a definition.
+/// The files of a definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
-    /// The files beside it, by their path.
+    /// The files beside the definition, by path.
     pub beside: &'a BTreeMap<String, Vec<u8>>,
-    /// The packaged chart, where the definition's comes from a repository.
+    /// The chart archive, where the chart comes from a repository.
     pub archive: Option<&'a [u8]>,
-    /// Tells what the chart is read from from all else, where it is to be read once; none is always read.
+    /// The digest of the files, which is the key of the chart cache; without it the chart is not cached.
     pub digest: Option<&'a Digest>,
 }
 
-/// What an engine works from.
+/// The input of an engine.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
     /// The definition.
     pub definition: &'a Definition,
-    /// What came with it.
+    /// Its files.
     pub files: Files<'a>,
-    /// The values of all layers above the definition's own. A null deletes what is below it.
+    /// The merged values of all layers above the definition's own. A null deletes the value below it.
     pub values: &'a Value,
-    /// The release that it becomes.
+    /// The release to render.
     pub release: Release<'a>,
-    /// The cluster's Kubernetes version, as the cluster says it.
+    /// The cluster's Kubernetes version, as the cluster reports it.
     pub kubernetes: &'a str,
     /// The kinds that the cluster serves.
     pub apis: &'a Apis,
-    /// What is known of what was asked for: an object, or a list of them; null where there is none.
+    /// The results of earlier lookups: an object or a list; null where the object does not exist.
     pub answers: &'a BTreeMap<Lookup, Value>,
-    /// Randomness, the clock, keys.
+    /// Random bytes, the clock and keys.
     pub world: &'a Rc<dyn Environment>,
 }
 
-/// The release that an extension becomes on its cluster.
+/// The Helm release of an extension on its cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Release<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its namespace.
     pub namespace: &'a str,
-    /// The number of the revision that is made, from 1.
+    /// The number of the revision, from 1.
     pub revision: u32,
 }
 
-/// What an engine answers.
+/// The result of a rendering.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RenderOutcome {
-    /// It has to know these first.
+    /// These lookups are needed first.
     NeedLookups(Vec<Lookup>),
-    /// What makes up the extension.
+    /// The extension was rendered.
     Rendered(Rendered),
 }
 
-/// What makes up an extension, as it was written.
+/// A rendered extension, before namespaces and owners are added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rendered {
-    /// What is applied.
+    /// The objects.
     pub objects: Vec<Value>,
-    /// Definitions of custom resources that come before all else and belong to no release.
+    /// The CRDs in `crds/`, which are applied first and belong to no release.
     pub crds: Vec<Value>,
-    /// What runs at certain moments, with its object.
+    /// The Helm hooks, each with its object.
     pub hooks: Vec<(Hook, Value)>,
-    /// What there is to say to whoever installs it.
+    /// The rendered `NOTES.txt`.
     pub notes: String,
-    /// The objects as a text, as Helm would record it; none where it is made of the objects.
+    /// The manifest as Helm records it; none where it is generated from the objects.
     pub manifest: Option<String>,
 }
 
-/// The values of all layers together, the definition's own below them.
+/// The values of all layers, merged over the definition's own.
 pub fn given(definition: &Definition, values: &Value) -> Value {
     let own = definition.helm.as_ref().and_then(|helm| helm.values.clone());
     let mut given = Value::Object(own.unwrap_or_default());
@@ -98,12 +98,12 @@ pub fn given(definition: &Definition, values: &Value) -> Value {
     given
 }
 
-/// Takes a definition one step towards objects.
+/// Renders a definition, or returns the lookups that it needs first.
 pub fn render(input: &Input) -> Result<RenderOutcome, Problem> {
     let engine = input.definition.engine();
-    let engine =
-        engine.ok_or_else(|| manifests::problem("spec", "no engine is named", "name one, such as `manifests`"))?;
-    let (field, what) = match engine {
+    let engine = engine
+        .ok_or_else(|| manifests::problem("spec", "the definition names no engine", "name one, such as `manifests`"))?;
+    let (field, packaging) = match engine {
         Engine::Manifests(manifests) => {
             let objects = manifests::objects(input, manifests)?;
             return Ok(RenderOutcome::Rendered(Rendered { objects, ..Rendered::default() }));
@@ -112,6 +112,6 @@ pub fn render(input: &Input) -> Result<RenderOutcome, Problem> {
         Engine::Olm(_) => ("spec.olm", "packages of the Operator Lifecycle Manager"),
         Engine::Runtime(_) => ("spec.runtime", "extensions with a runtime"),
     };
-    let message = format!("{what} cannot be installed yet by this version of fitout");
-    Err(manifests::problem(field, &message, "offer it as plain manifests"))
+    let message = format!("{packaging} are not supported by this version of fitout");
+    Err(manifests::problem(field, &message, "package it as plain manifests"))
 }

@@ -1,4 +1,4 @@
-//! The manifests engine: a directory of YAML, with parameters.
+//! The manifests engine: a directory of YAML files with parameters.
 
 use fitout_model::{Manifests, ObjectId, Problem};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::parameters::Parameters;
 use crate::{Input, substitute};
 
-/// What a definition may bring. A larger one could not be stored, and nobody could read it.
+/// The size limit for the files of a definition, so that the rendered objects can be stored.
 const LIMIT: usize = 4 << 20;
 
 pub(crate) fn objects(input: &Input, manifests: &Manifests) -> Result<Vec<Value>, Problem> {
@@ -24,7 +24,7 @@ pub(crate) fn objects(input: &Input, manifests: &Manifests) -> Result<Vec<Value>
     for (path, content) in input.files.beside.iter().filter(|(path, _)| path.starts_with(&folder) && is_yaml(path)) {
         let text = std::str::from_utf8(content).map_err(|_| problem(path, "it is not UTF-8", "save it as UTF-8"))?;
         let documents = fitout_go_yaml::documents(text)
-            .map_err(|error| problem(path, &error.to_string(), "mend the YAML at that line"))?;
+            .map_err(|error| problem(path, &error.to_string(), "fix the YAML at that line"))?;
         for document in documents {
             let place = format!("{path}:{}", document.line);
             let value = substitute::substitute(document.value, &parameters, &place)?;
@@ -32,12 +32,12 @@ pub(crate) fn objects(input: &Input, manifests: &Manifests) -> Result<Vec<Value>
         }
     }
     if objects.is_empty() {
-        return Err(problem(&folder, "there is no object in it", "add a file that ends in .yaml or .yml"));
+        return Err(problem(&folder, "it contains no object", "add a file that ends in .yaml or .yml"));
     }
     Ok(objects)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for people")]
+#[expect(clippy::cast_precision_loss, reason = "for display")]
 fn megabytes(size: usize) -> f64 {
     size as f64 / f64::from(1 << 20)
 }
@@ -46,7 +46,7 @@ fn is_yaml(path: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|end| path.ends_with(end))
 }
 
-/// A list stands for its items.
+/// Adds an object. A `List` is replaced by its items.
 pub(crate) fn collect(value: Value, place: &str, objects: &mut Vec<Value>) -> Result<(), Problem> {
     if value["kind"] == "List" && value["apiVersion"] == "v1" {
         let items = value["items"].as_array().cloned().unwrap_or_default();
@@ -55,7 +55,7 @@ pub(crate) fn collect(value: Value, place: &str, objects: &mut Vec<Value>) -> Re
     if ObjectId::of(&value).is_none() {
         let missing = ["apiVersion", "kind"].into_iter().find(|field| !value[*field].is_string());
         let missing = missing.unwrap_or("metadata.name");
-        return Err(problem(place, &format!("an object needs `{missing}`"), "add it, or take the document out"));
+        return Err(problem(place, &format!("an object needs `{missing}`"), "add it, or remove the document"));
     }
     objects.push(value);
     Ok(())

@@ -1,6 +1,6 @@
-//! Where each value comes from that an extension is made with.
+//! The origin of each value that an extension is rendered with.
 
-use fitout_go_template::Value as Seen;
+use fitout_go_template::Value as TemplateValue;
 use fitout_helm_chart::values;
 use fitout_model::{Definition, Engine, Helm, Problem, overlay};
 use serde_json::{Value, json};
@@ -8,47 +8,47 @@ use serde_json::{Value, json};
 use crate::manifests::problem;
 use crate::{Files, helm, parameters};
 
-/// Values that one hand gave, over those of the definition.
+/// One layer of values above those of the definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// What it is called.
+    /// The name of the layer.
     pub name: String,
-    /// The values. A null deletes what is below it.
+    /// The values. A null deletes the value below it.
     pub values: Value,
-    /// Whether they are nobody's to see.
+    /// Whether the values are secret and not shown.
     pub secret: bool,
 }
 
 /// One value, and the layer that set it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
-    /// The keys that lead to it.
+    /// The keys of its path.
     pub path: Vec<String>,
-    /// The value: no map, unless it is empty.
+    /// The value: a scalar, a list or an empty map.
     pub value: Value,
-    /// The layer that set it: one that was given, `definition`, or `chart` with the name of a dependency.
+    /// The layer that set it: a given layer, `definition`, or `chart` with the name of a dependency.
     pub layer: String,
-    /// The layers that have a value in this place as well, and lost: those that win over others first.
+    /// The layers whose value in this place is overridden, the strongest first.
     pub over: Vec<String>,
-    /// Whether nobody has set it: it is a default.
+    /// Whether it is a default that no layer has set.
     pub default: bool,
-    /// Whether it is nobody's to see.
+    /// Whether the value is secret and not shown.
     pub secret: bool,
 }
 
-/// What the definition says, of charts and of parameters.
+/// The layer name of the definition's own values and defaults.
 const DEFINITION: &str = "definition";
 
-/// Every value that templates or manifests see, with the layer that it comes from. Of layers, later ones win. Values are
-/// not checked: where they are wrong, a person wants to know whose they are.
+/// Every value that templates or manifests read, with its layer. Later layers override earlier ones. Values are not
+/// validated, so that the origin of an invalid value can be found.
 pub fn origins(definition: &Definition, files: Files, layers: &[Layer]) -> Result<Vec<Origin>, Problem> {
     match definition.engine() {
-        Some(Engine::Helm(helm)) => of_chart(definition, helm, files, layers),
-        _ => Ok(of_parameters(&parameters::schema(definition, files)?, layers)),
+        Some(Engine::Helm(helm)) => chart_origins(definition, helm, files, layers),
+        _ => Ok(parameter_origins(&parameters::schema(definition, files)?, layers)),
     }
 }
 
-fn of_chart(definition: &Definition, helm: &Helm, files: Files, layers: &[Layer]) -> Result<Vec<Origin>, Problem> {
+fn chart_origins(definition: &Definition, helm: &Helm, files: Files, layers: &[Layer]) -> Result<Vec<Origin>, Problem> {
     let loaded = helm::load(definition, helm, files)?;
     let chart = &loaded.chart;
     let wrong = |error: fitout_helm_chart::Error| {
@@ -74,8 +74,8 @@ fn of_chart(definition: &Definition, helm: &Helm, files: Files, layers: &[Layer]
     Ok(leaves.into_iter().map(origin).collect())
 }
 
-/// A value of templates as it would be written in a file.
-fn read(value: &Seen) -> Value {
+/// A template value as it would be written in a values file.
+fn read(value: &TemplateValue) -> Value {
     let written = fitout_helm_functions::to_yaml(value).unwrap_or_default();
     fitout_go_yaml::from_yaml(&written).unwrap_or_default()
 }
@@ -84,7 +84,7 @@ fn is_secret(name: &str, layers: &[Layer]) -> bool {
     layers.iter().any(|layer| layer.secret && layer.name == name)
 }
 
-fn of_parameters(schema: &Value, layers: &[Layer]) -> Vec<Origin> {
+fn parameter_origins(schema: &Value, layers: &[Layer]) -> Vec<Origin> {
     let mut given = json!({});
     for layer in layers {
         overlay(&mut given, &layer.values);
@@ -93,15 +93,15 @@ fn of_parameters(schema: &Value, layers: &[Layer]) -> Vec<Origin> {
     let mut leaves = Vec::new();
     collect(&all, &mut Vec::new(), &mut leaves);
     let origin = |(path, value): (Vec<String>, &Value)| {
-        let has = |said: &Said| *said == Said::Value;
-        let mut said = layers.iter().rev().map(|layer| (layer.name.as_str(), said(&layer.values, &path)));
-        // What is below one that speaks of this place is out of sight.
-        let winner = said.find(|(_, said)| *said != Said::Nothing).filter(|(_, said)| has(said));
-        let lost = said.filter(|(_, said)| has(said)).map(|(name, _)| name.to_owned());
-        let default = (winner.is_some() && has(&self::said(&defaults, &path))).then(|| DEFINITION.to_owned());
+        let is_set = |entry: &Entry| *entry == Entry::Value;
+        let mut entries = layers.iter().rev().map(|layer| (layer.name.as_str(), entry_at(&layer.values, &path)));
+        // A layer that sets or deletes the value hides those below it.
+        let winner = entries.find(|(_, entry)| *entry != Entry::Absent).filter(|(_, entry)| is_set(entry));
+        let overridden = entries.filter(|(_, entry)| is_set(entry)).map(|(name, _)| name.to_owned());
+        let default = (winner.is_some() && is_set(&entry_at(&defaults, &path))).then(|| DEFINITION.to_owned());
         let layer = winner.map_or(DEFINITION, |(name, _)| name);
         Origin {
-            over: lost.chain(default).collect(),
+            over: overridden.chain(default).collect(),
             value: value.clone(),
             layer: layer.to_owned(),
             default: winner.is_none(),
@@ -125,23 +125,23 @@ fn collect<'a>(value: &'a Value, path: &mut Vec<String>, leaves: &mut Vec<(Vec<S
     }
 }
 
-/// What a layer says of a place.
+/// The entry of a layer at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
-    Nothing,
-    /// There is nothing there, or something else around it.
-    Gone,
+enum Entry {
+    Absent,
+    /// A null, or a parent that is not a map.
+    Deleted,
     Value,
 }
 
-fn said(values: &Value, path: &[String]) -> Said {
+fn entry_at(values: &Value, path: &[String]) -> Entry {
     let mut value = values;
     for key in path {
         match value.as_object().map(|fields| fields.get(key)) {
             Some(Some(inner)) => value = inner,
-            Some(None) => return Said::Nothing,
-            None => return Said::Gone,
+            Some(None) => return Entry::Absent,
+            None => return Entry::Deleted,
         }
     }
-    if value.is_null() { Said::Gone } else { Said::Value }
+    if value.is_null() { Entry::Deleted } else { Entry::Value }
 }

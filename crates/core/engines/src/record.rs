@@ -1,4 +1,4 @@
-//! The chart of a release, as Helm keeps it in a record.
+//! The chart of a release as a Helm release record contains it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::{Files, Rendered, helm};
 
-/// The chart of a definition, for the record of a release; none where the definition has no chart, or it cannot be read.
+/// The chart of a definition for a release record; none where the definition has no chart, or the chart cannot be read.
 pub fn chart(definition: &Definition, files: Files) -> Option<SharedChart> {
     let Some(Engine::Helm(helm)) = definition.engine() else { return None };
     helm::load(definition, helm, files).ok().map(|loaded| loaded.recorded(recorded).clone())
 }
 
-/// What a record says that a release is made of.
+/// The objects and hooks of a release, from its record.
 pub fn made(release: &Release) -> Result<Rendered, Problem> {
     let mut objects = Vec::new();
     helm::read("the release's manifest", &release.manifest, &mut objects)?;
@@ -23,7 +23,7 @@ pub fn made(release: &Release) -> Result<Rendered, Problem> {
     for hook in &release.hooks {
         let mut object = Vec::new();
         helm::read(&hook.path, &hook.manifest, &mut object)?;
-        // How it went is of the run that it was.
+        // The result of an earlier run is not part of the hook.
         let mut hook = hook.clone();
         hook.forget_run();
         hooks.extend(object.pop().map(|object| (hook, object)));

@@ -1,4 +1,4 @@
-//! `${name}` in manifests: parsed scalars, never text.
+//! `${name}` in manifests: substituted in parsed scalars, never in text.
 
 use fitout_model::Problem;
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::manifests::problem;
 use crate::parameters::Parameters;
 
-/// Puts parameters into every scalar of a document. A scalar that is only `${name}` takes the parameter's type, so a
-/// number stays a number and a map becomes a map; `$${` stands for `${`.
+/// Substitutes parameters in every scalar of a document. A scalar that is only `${name}` takes the type of the parameter, such
+/// as a number or a map; `$${` is an escaped `${`.
 pub(crate) fn substitute(value: Value, parameters: &Parameters, place: &str) -> Result<Value, Problem> {
     Ok(match value {
         Value::String(text) => scalar(text, parameters, place)?,
@@ -33,7 +33,7 @@ fn scalar(text: String, parameters: &Parameters, place: &str) -> Result<Value, P
     }
 }
 
-/// The name, where the scalar is nothing but one parameter.
+/// The parameter's name, where the scalar is only one parameter.
 fn whole(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     (!name.contains(['{', '}'])).then_some(name)
@@ -46,7 +46,7 @@ fn as_text(text: String, parameters: &Parameters, place: &str) -> Result<Value, 
     let mut filled = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(start) = rest.find("${") {
-        // An escape keeps its braces and loses one sign.
+        // An escape loses one `$`.
         if rest[..start].ends_with('$') {
             filled.push_str(&rest[..start - 1]);
             filled.push_str("${");
@@ -62,8 +62,8 @@ fn as_text(text: String, parameters: &Parameters, place: &str) -> Result<Value, 
             Value::String(value) => filled.push_str(value),
             value @ (Value::Number(_) | Value::Bool(_)) => filled.push_str(&value.to_string()),
             _ => {
-                let message = format!("the parameter `{name}` is no scalar and cannot be part of a text");
-                return Err(problem(place, &message, "let it stand alone"));
+                let message = format!("the parameter `{name}` is not a scalar and cannot be part of a string");
+                return Err(problem(place, &message, "use it as the whole value"));
             }
         }
         rest = &rest[end + 1..];

@@ -1,4 +1,4 @@
-//! What the manifests engine makes of a definition, and what it says of a wrong one.
+//! The manifests engine: rendered objects, and the problems of invalid definitions.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fitout_engines::{Environment, Files, Input, Release, RenderOutcome};
-use fitout_model::{Apis, parse_definition};
+use fitout_model::{Apis, Problem, parse_definition};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = r#"{
@@ -20,17 +20,17 @@ const SCHEMA: &str = r#"{
   }
 }"#;
 
-fn render(manifest: &str, values: &Value) -> Result<Vec<Value>, String> {
+fn render(manifest: &str, values: &Value) -> Result<Vec<Value>, Problem> {
     render_files(&[("m/a.yaml", manifest), ("schema.json", SCHEMA)], values)
 }
 
-fn render_files(files: &[(&str, &str)], values: &Value) -> Result<Vec<Value>, String> {
+fn render_files(files: &[(&str, &str)], values: &Value) -> Result<Vec<Value>, Problem> {
     let spec =
         json!({ "extension": "web", "version": "1.0.0", "parameters": "schema.json", "manifests": { "path": "m" } });
     render_definition(&spec, files, values)
 }
 
-fn render_definition(spec: &Value, files: &[(&str, &str)], values: &Value) -> Result<Vec<Value>, String> {
+fn render_definition(spec: &Value, files: &[(&str, &str)], values: &Value) -> Result<Vec<Value>, Problem> {
     let definition = parse_definition(&json!({
         "apiVersion": "fitout.dev/v1alpha1",
         "kind": "ExtensionDefinition",
@@ -50,8 +50,8 @@ fn render_definition(spec: &Value, files: &[(&str, &str)], values: &Value) -> Re
         answers: &BTreeMap::new(),
         world: &world,
     };
-    match fitout_engines::render(&input).map_err(|problem| problem.to_string())? {
-        RenderOutcome::Rendered(made) => Ok(made.objects),
+    match fitout_engines::render(&input)? {
+        RenderOutcome::Rendered(rendered) => Ok(rendered.objects),
         RenderOutcome::NeedLookups(lookups) => panic!("{lookups:?}"),
     }
 }
@@ -83,7 +83,7 @@ fn a_value_cannot_break_out_of_its_place() {
 }
 
 #[test]
-fn documents_and_lists_are_objects_in_their_order() {
+fn documents_and_lists_keep_their_order() {
     let list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n";
     let text = format!("{}---\n# nothing\n---\n{list}", config_map("{}"));
     let objects = render(&text, &json!({ "host": "h" })).unwrap();
@@ -92,7 +92,7 @@ fn documents_and_lists_are_objects_in_their_order() {
 }
 
 #[test]
-fn wrong_input_is_named_with_its_remedy() {
+fn problems_name_the_place_and_the_remedy() {
     let host = json!({ "host": "h" });
     let rows: Vec<(String, Value, &str)> = vec![
         (
@@ -100,17 +100,17 @@ fn wrong_input_is_named_with_its_remedy() {
             host.clone(),
             "m/a.yaml:1: no parameter `hots` is declared; did you mean `host`?",
         ),
-        (config_map("{}"), json!({}), "values.host: it is missing; set it in the instance's values"),
+        (config_map("{}"), json!({}), "values.host: required value is missing; set it in the instance's values"),
         (config_map("{}"), json!({ "host": 1 }), "values.host: it is not of type \"string\"; change the value"),
         (
             config_map("{}"),
             json!({ "host": "h", "replica": 1 }),
-            "values.replica: there is no such parameter; did you mean `replicas`?",
+            "values.replica: unknown parameter; did you mean `replicas`?",
         ),
         (
             config_map("{ a: 'x ${labels}' }"),
             host.clone(),
-            "m/a.yaml:1: the parameter `labels` is no scalar and cannot be part of a text; let it stand alone",
+            "m/a.yaml:1: the parameter `labels` is not a scalar and cannot be part of a string; use it as the whole value",
         ),
         (
             config_map("{ a: 'x ${host' }"),
@@ -120,30 +120,30 @@ fn wrong_input_is_named_with_its_remedy() {
         (
             "kind: ConfigMap\nmetadata: {name: a}\n".into(),
             host.clone(),
-            "m/a.yaml:1: an object needs `apiVersion`; add it, or take the document out",
+            "m/a.yaml:1: an object needs `apiVersion`; add it, or remove the document",
         ),
         (
             "apiVersion: v1\nkind: ConfigMap\n".into(),
             host.clone(),
-            "m/a.yaml:1: an object needs `metadata.name`; add it, or take the document out",
+            "m/a.yaml:1: an object needs `metadata.name`; add it, or remove the document",
         ),
-        ("# nothing\n".into(), host, "m/: there is no object in it; add a file that ends in .yaml or .yml"),
+        ("# nothing\n".into(), host, "m/: it contains no object; add a file that ends in .yaml or .yml"),
     ];
     for (manifest, values, expected) in rows {
-        assert_eq!(render(&manifest, &values).unwrap_err(), expected);
+        assert_eq!(render(&manifest, &values).unwrap_err().to_string(), expected);
     }
 }
 
 #[test]
 fn malformed_yaml_is_named_by_file_and_line() {
-    let error = render("apiVersion: v1\nkind: [\n", &json!({ "host": "h" })).unwrap_err();
-    assert!(error.starts_with("m/a.yaml: ") && error.ends_with("; mend the YAML at that line"), "{error}");
+    let error = render("apiVersion: v1\nkind: [\n", &json!({ "host": "h" })).unwrap_err().to_string();
+    assert!(error.starts_with("m/a.yaml: ") && error.ends_with("; fix the YAML at that line"), "{error}");
 }
 
 #[test]
-fn a_definition_that_is_too_large_says_so() {
+fn an_oversized_definition_is_rejected() {
     let large = "x".repeat(5 << 20);
-    let error = render_files(&[("m/a.yaml", &large), ("schema.json", SCHEMA)], &json!({})).unwrap_err();
+    let error = render_files(&[("m/a.yaml", &large), ("schema.json", SCHEMA)], &json!({})).unwrap_err().to_string();
     assert_eq!(
         error,
         "web: its files are 5.0 MB, and 4 MB is the limit; leave out what is not applied, or ship it as a chart"
@@ -151,7 +151,7 @@ fn a_definition_that_is_too_large_says_so() {
 }
 
 #[test]
-fn a_packaging_that_is_not_known_yet_is_named() {
+fn unsupported_packagings_are_named() {
     let image = format!("quay.io/web@sha256:{}", "0".repeat(64));
     let rows = [
         ("olm", json!({ "package": "web" }), "packages of the Operator Lifecycle Manager"),
@@ -159,7 +159,8 @@ fn a_packaging_that_is_not_known_yet_is_named() {
     ];
     for (engine, content, what) in rows {
         let spec = json!({ "extension": "web", "version": "1.0.0", engine: content });
-        let sentence = "cannot be installed yet by this version of fitout; offer it as plain manifests";
-        assert_eq!(render_definition(&spec, &[], &json!({})).unwrap_err(), format!("spec.{engine}: {what} {sentence}"));
+        let message = "are not supported by this version of fitout; package it as plain manifests";
+        let problem = render_definition(&spec, &[], &json!({})).unwrap_err().to_string();
+        assert_eq!(problem, format!("spec.{engine}: {what} {message}"));
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs. One that has started is current: whether it ends well is known later, and shows as failed if it does not.
+//! Jobs. As in kstatus, a Job is current once it has started, and failed if it fails later.
 
 use crate::sentence::{because, share};
 use crate::view::View;
@@ -22,21 +22,21 @@ pub(crate) fn job(object: View<'_>) -> Health {
     Health::in_progress(reasons::NOT_STARTED, "it has not started yet")
 }
 
-/// How a Job failed, if it did.
+/// The message of a failed Job; none where it has not failed.
 pub(crate) fn failed(object: View<'_>) -> Option<String> {
     let condition = object.conditions().find(|condition| condition.is("Failed", "True"))?;
     (object.text("/kind") == "Job").then(|| failure(object, condition.message))
 }
 
 fn failure(object: View<'_>, message: &str) -> String {
-    because(on_request(object), message)
+    because(completions(object), message)
 }
 
-/// How far a failed Job came.
-fn on_request(object: View<'_>) -> String {
-    // Without a number of completions, one worker that succeeds is enough for all.
-    let wanted = object.int("/spec/completions").or(object.int("/spec/parallelism")).unwrap_or(1);
-    let done = share(object.count("/status/succeeded"), wanted, "completion", "reached");
+/// The completions and failures of a failed Job.
+fn completions(object: View<'_>) -> String {
+    // Without `completions`, one pod that succeeds completes the Job.
+    let desired = object.int("/spec/completions").or(object.int("/spec/parallelism")).unwrap_or(1);
+    let done = share(object.count("/status/succeeded"), desired, "completion", "reached");
     match object.count("/status/failed") {
         0 => format!("{done}, and it has failed"),
         1 => format!("{done}, and 1 pod failed"),

@@ -1,4 +1,4 @@
-//! Which kinds have rules of their own, and the rules of those that need a few lines.
+//! Dispatch to the rules of each kind, and the rules that take only a few lines.
 
 use time::OffsetDateTime;
 
@@ -6,29 +6,28 @@ use crate::sentence::because;
 use crate::view::View;
 use crate::{Health, generic, job, pod, reasons, registration, workload};
 
-/// The answer for a kind with rules of its own.
+/// The health of an object whose kind has rules of its own.
 pub(crate) fn by_kind(object: View<'_>, now: Option<OffsetDateTime>) -> Option<Health> {
-    // `extensions` is where the workloads were before `apps`; no cluster serves them there any more, old manifests
-    // still say so.
+    // Workloads were in the group `extensions` before `apps`. No cluster serves them there, but old manifests name it.
     Some(match (object.group(), object.text("/kind")) {
         ("apps" | "extensions", "Deployment") => workload::deployment(object),
         ("apps" | "extensions", "DaemonSet") => workload::daemon_set(object),
         ("apps" | "extensions", "ReplicaSet") => workload::replica_set(object),
         ("apps", "StatefulSet") => workload::stateful_set(object),
         ("", "Pod") => pod::pod(object, now),
-        ("", "PersistentVolumeClaim") => claim(object),
+        ("", "PersistentVolumeClaim") => persistent_volume_claim(object),
         ("", "Service") => service(object),
         ("", "Namespace") => namespace(object)?,
         ("batch", "Job") => job::job(object),
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => registration::definition(object),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => registration::custom_resource_definition(object),
         ("apiregistration.k8s.io", "APIService") => registration::api_service(object),
-        // They are what they are as soon as they exist. A budget whose generation was seen has been computed.
+        // Current as soon as they exist. A disruption budget has been computed once its generation was observed.
         ("", "ConfigMap" | "Secret") | ("batch", "CronJob") | ("policy", "PodDisruptionBudget") => Health::Current,
         _ => return None,
     })
 }
 
-/// Whether a kind is what it is as soon as it exists: then its metadata is all that has to be looked at.
+/// Whether an object of this kind is current as soon as it exists, so that its metadata is enough to know its health.
 pub fn shown_by_metadata(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(kind, "ConfigMap" | "Secret" | "ServiceAccount" | "LimitRange" | "PodTemplate"),
@@ -42,7 +41,7 @@ pub fn shown_by_metadata(group: &str, kind: &str) -> bool {
     }
 }
 
-fn claim(object: View<'_>) -> Health {
+fn persistent_volume_claim(object: View<'_>) -> Health {
     let sentence = match object.text("/status/phase") {
         "Bound" => return Health::Current,
         "Lost" => "its volume is lost",
@@ -51,11 +50,11 @@ fn claim(object: View<'_>) -> Health {
     Health::in_progress(reasons::NOT_BOUND, sentence)
 }
 
-/// A Service is there when it has an address in the cluster. Whether somebody outside gives it one more is not asked,
-/// for many clusters have nobody who does.
+/// A Service is current once it has a cluster IP. An external address is not required, because many clusters have no
+/// load balancer controller.
 fn service(object: View<'_>) -> Health {
     if object.text("/spec/type") == "LoadBalancer" && object.text("/spec/clusterIP").is_empty() {
-        return Health::in_progress(reasons::NO_ADDRESS, "it has no address in the cluster yet");
+        return Health::in_progress(reasons::NO_ADDRESS, "it has no cluster IP yet");
     }
     Health::Current
 }
@@ -67,19 +66,19 @@ fn namespace(object: View<'_>) -> Option<Health> {
     Some(generic::deleted(object))
 }
 
-/// What still holds back a namespace that is being deleted, in the words of its controller.
+/// The remaining content of a namespace that is being deleted, in the message of the namespace controller.
 pub(crate) fn remains(object: View<'_>) -> Option<String> {
     if (object.group(), object.text("/kind")) != ("", "Namespace") {
         return None;
     }
-    // Those that name an error first; the last says only that something is left.
-    let kinds = [
+    // Conditions that name an error come first; the last says only that content is left.
+    let types = [
         "NamespaceDeletionDiscoveryFailure",
         "NamespaceDeletionGroupVersionParsingFailure",
         "NamespaceDeletionContentFailure",
         "NamespaceFinalizersRemaining",
         "NamespaceContentRemaining",
     ];
-    let found = kinds.iter().find_map(|kind| object.conditions().find(|condition| condition.is(kind, "True")))?;
+    let found = types.iter().find_map(|type_| object.conditions().find(|condition| condition.is(type_, "True")))?;
     Some(because("it is being deleted and not empty yet", found.message))
 }

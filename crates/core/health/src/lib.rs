@@ -1,8 +1,8 @@
-//! Whether a Kubernetes object has become what it was asked to be, and what it waits for.
+//! The health of a Kubernetes object: whether it matches its specification, and if not, why.
 //!
-//! The rules are those of kstatus, which Flux and Helm go by. On top of them come the cause, in a sentence that a
-//! person understands, and three things kstatus has no rule for: an `APIService` is current once it is available, a
-//! `Namespace` ends as its phase says, and a pod phase that is not known is in progress instead of an error.
+//! The rules are those of kstatus, which Flux and Helm use. This crate adds the cause in a sentence, and three rules that
+//! kstatus does not have: an `APIService` is current once it is available, a `Namespace` is terminating when its phase says
+//! so, and an unknown pod phase is in progress instead of an error.
 //!
 //! ```
 //! use fitout_health::{Health, health};
@@ -16,12 +16,13 @@
 //! assert_eq!(cause.message, "2 of 3 replicas are available");
 //! ```
 //!
-//! Where an object alone does not tell, [`cause`] finds the reason in its pods, their events and their last words.
+//! If the object alone does not show the cause, [`cause`] finds it in its pods, their events and the ends of their logs.
 //!
-//! It is pure: an object comes in as JSON, and the time as a value.
+//! The crate is pure: an object is JSON, and the time is a parameter.
 
 mod cause;
 mod generic;
+mod image;
 mod job;
 mod kinds;
 mod pod;
@@ -43,14 +44,14 @@ pub use crate::cause::{LogOf, cause, log_wanted, suspects};
 pub use crate::kinds::shown_by_metadata;
 pub use crate::run::run;
 
-/// How an object is doing.
+/// The health of an object, with the states of kstatus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// It is what it was asked to be.
+    /// It matches its specification.
     Current,
-    /// It is on its way, and nothing says that it will not arrive.
+    /// It is being reconciled, and nothing shows that this will fail.
     InProgress(Cause),
-    /// It will not arrive by itself.
+    /// It will not become current without a change.
     Failed(Cause),
     /// It is being deleted.
     Terminating(Cause),
@@ -59,28 +60,27 @@ pub enum Health {
 /// Why an object is not current.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// One word for machines: one of [`reasons`], or what the object itself says.
+    /// A reason for programs: one of [`reasons`], or the reason that the object gives.
     pub reason: String,
-    /// What to tell a person, to be put after the object's name and a colon.
+    /// A message for users, to follow the object's name and a colon.
     pub message: String,
 }
 
-/// How this object is doing, as far as it can be told without knowing the time.
+/// The health of an object, without regard to the time.
 ///
-/// It never fails: what is missing counts as not yet there, and a field of the wrong type as missing. A pod that cannot
-/// be scheduled is in progress, however long that has lasted: see [`health_at`].
+/// It never fails: a field of the wrong type counts as missing. A pod that cannot be scheduled is in progress, however long
+/// that has lasted; see [`health_at`].
 pub fn health(object: &Value) -> Health {
-    judge(View::new(object), None)
+    evaluate(View::new(object), None)
 }
 
-/// How this object is doing at this time: as [`health`], and a pod that no node takes has failed 15 seconds after it
-/// was made.
+/// The health of an object at a time: as [`health`], but an unschedulable pod has failed 15 seconds after its creation.
 pub fn health_at(object: &Value, now: OffsetDateTime) -> Health {
-    judge(View::new(object), Some(now))
+    evaluate(View::new(object), Some(now))
 }
 
-fn judge(object: View<'_>, now: Option<OffsetDateTime>) -> Health {
-    // What an object says of itself in the common words comes before what is known about its kind.
+fn evaluate(object: View<'_>, now: Option<OffsetDateTime>) -> Health {
+    // Metadata and common conditions take precedence over the rules of the kind.
     if let Some(health) = generic::common(object) {
         return health;
     }
@@ -100,7 +100,7 @@ impl Health {
         Self::Terminating(Cause { reason: reasons::TERMINATING.to_owned(), message: message.into() })
     }
 
-    /// Whether it is what it was asked to be.
+    /// Whether it matches its specification.
     pub fn is_current(&self) -> bool {
         *self == Self::Current
     }
@@ -113,7 +113,7 @@ impl Health {
         }
     }
 
-    /// The word that kstatus has for it.
+    /// The name of the state in kstatus.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Current => "Current",

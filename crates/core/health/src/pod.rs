@@ -1,23 +1,23 @@
-//! Pods. kstatus tells that one is not ready; what is added is which container, and why.
+//! Pods: the rules of kstatus, and which container is the cause.
 
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use crate::sentence::{because, share};
 use crate::view::View;
-use crate::{Cause, Health, reasons};
+use crate::{Cause, Health, image, reasons};
 
 /// How long a pod may be without a node before that counts as failed.
 const SCHEDULING: Duration = Duration::seconds(15);
 
-/// A pod that has ended is current, also when it ended badly: it has become all that it will be, and whoever made it
-/// knows whether that is good enough.
+/// A terminated pod is current, even if it failed: it will not change any more, and its owner decides whether that is an
+/// error.
 pub(crate) fn pod(object: View<'_>, now: Option<OffsetDateTime>) -> Health {
     match object.text("/status/phase") {
         "Succeeded" | "Failed" => Health::Current,
         "Running" => running(object),
         "Pending" => pending(object, now),
-        "" => Health::in_progress(reasons::POD_NOT_OBSERVED, "nobody has reported on it yet"),
+        "" => Health::in_progress(reasons::POD_NOT_OBSERVED, "the kubelet has not reported on it yet"),
         phase => Health::in_progress(reasons::POD_NOT_OBSERVED, format!("its phase is {phase}")),
     }
 }
@@ -31,42 +31,43 @@ fn running(object: View<'_>) -> Health {
     if let Some(container) = crashing {
         return Health::failed(reasons::CRASH_LOOP, crash("container", container));
     }
-    Health::InProgress(trouble(object).unwrap_or_else(|| unready(object)))
+    Health::InProgress(blocked_container(object).unwrap_or_else(|| unready(object)))
 }
 
 fn pending(object: View<'_>, now: Option<OffsetDateTime>) -> Health {
     let unscheduled = object.conditions().find(|condition| condition.is("PodScheduled", "False"));
     if let Some(condition) = unscheduled {
         if condition.reason != reasons::UNSCHEDULABLE {
-            let sentence = because("it is not given to a node", condition.message);
+            let sentence = because("it is not scheduled", condition.message);
             return Health::in_progress(condition.reason_or(reasons::NOT_SCHEDULED), sentence);
         }
-        let sentence = because("no node takes it", condition.message);
+        let sentence = because("it cannot be scheduled", condition.message);
         if now.is_some_and(|now| now - SCHEDULING >= created(object)) {
             return Health::failed(reasons::UNSCHEDULABLE, sentence);
         }
         return Health::in_progress(reasons::UNSCHEDULABLE, sentence);
     }
-    Health::InProgress(trouble(object).unwrap_or_else(|| starting(object)))
+    Health::InProgress(blocked_container(object).unwrap_or_else(|| starting(object)))
 }
 
-/// A pod that does not say when it was made was made long ago.
+/// When the pod was created; long ago where it does not say.
 fn created(object: View<'_>) -> OffsetDateTime {
     OffsetDateTime::parse(object.text("/metadata/creationTimestamp"), &Rfc3339).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
-/// The first container that cannot go on, init containers before the others.
-fn trouble(object: View<'_>) -> Option<Cause> {
+/// The first container that does not run, init containers before the others.
+fn blocked_container(object: View<'_>) -> Option<Cause> {
     let (reason, message) = containers(object).find_map(|(role, container)| blocked(role, container))?;
     Some(Cause { reason: reason.to_owned(), message })
 }
 
-/// How a pod failed.
+/// The message of a failed pod.
 pub(crate) fn failure(object: View<'_>) -> String {
-    trouble(object).map_or_else(|| because("it has failed", object.text("/status/message")), |cause| cause.message)
+    blocked_container(object)
+        .map_or_else(|| because("it has failed", object.text("/status/message")), |cause| cause.message)
 }
 
-/// What is known of each container, with what it is: init containers before the others.
+/// The status of each container with its role: init containers before the others.
 pub(crate) fn containers(object: View<'_>) -> impl Iterator<Item = (&'static str, View<'_>)> {
     let init = object.items("/status/initContainerStatuses").map(|container| ("init container", container));
     init.chain(object.items("/status/containerStatuses").map(|container| ("container", container)))
@@ -75,7 +76,7 @@ pub(crate) fn containers(object: View<'_>) -> impl Iterator<Item = (&'static str
 /// Why a container does not run, as a reason and a sentence.
 pub(crate) fn blocked<'a>(role: &str, container: View<'a>) -> Option<(&'a str, String)> {
     let name = container.text("/name");
-    let said = container.text("/state/waiting/message");
+    let message = container.text("/state/waiting/message");
     let reason = waiting(container);
     let sentence = match reason {
         "ContainerCreating" | "PodInitializing" => return None,
@@ -87,14 +88,8 @@ pub(crate) fn blocked<'a>(role: &str, container: View<'a>) -> Option<(&'a str, S
             ));
         }
         reasons::CRASH_LOOP => return Some((reason, crash(role, container))),
-        "ErrImagePull"
-        | "ImagePullBackOff"
-        | "ErrImageNeverPull"
-        | "InvalidImageName"
-        | "ImageInspectError"
-        | "RegistryUnavailable"
-        | "SignatureValidationFailed" => {
-            format!("image {} of {role} {name} cannot be had", container.text("/image"))
+        reason if image::is_image_reason(reason) => {
+            return Some((reason, image::sentence(role, container, reason, message)));
         }
         "CreateContainerConfigError"
         | "CreateContainerError"
@@ -102,12 +97,12 @@ pub(crate) fn blocked<'a>(role: &str, container: View<'a>) -> Option<(&'a str, S
         | "PreCreateHookError"
         | "PreStartHookError"
         | "PostStartHookError" => format!("{role} {name} cannot be started"),
-        other => format!("{role} {name} waits ({other})"),
+        other => format!("{role} {name} is waiting ({other})"),
     };
-    Some((reason, because(sentence, said)))
+    Some((reason, because(sentence, message)))
 }
 
-/// What happened to a container that is started again and again.
+/// The restarts of a container, and how it last ended.
 pub(crate) fn crash(role: &str, container: View<'_>) -> String {
     let name = container.text("/name");
     let restarts = match container.count("/restartCount") {
@@ -116,16 +111,16 @@ pub(crate) fn crash(role: &str, container: View<'_>) -> String {
     };
     match container.int("/lastState/terminated/exitCode") {
         Some(code) => format!("{role} {name} {restarts} and last ended with {}", ending(container, "lastState", code)),
-        None => format!("{role} {name} {restarts} and keeps ending"),
+        None => format!("{role} {name} {restarts} and keeps exiting"),
     }
 }
 
-/// `exit code 137 (OOMKilled)`, and what it left as its last words.
+/// `exit code 137 (OOMKilled)`, followed by the termination message.
 fn ending(container: View<'_>, state: &str, code: i64) -> String {
     let reason = container.text(&format!("/{state}/terminated/reason"));
-    // The kubelet says `Error` for any code but 0, which the code says as well.
+    // The kubelet writes `Error` for any code but 0, which adds nothing.
     let code = match reason {
-        // Above 128 it says which signal ended it.
+        // 128 + n: the signal n ended it.
         "" | "Error" if (129..160).contains(&code) => format!("exit code {code} (signal {})", code - 128),
         "" | "Error" | "Completed" => format!("exit code {code}"),
         reason => format!("exit code {code} ({reason})"),
@@ -137,9 +132,9 @@ pub(crate) fn unready(object: View<'_>) -> Cause {
     let containers = || object.items("/status/containerStatuses");
     let all = containers().count();
     let ready = containers().filter(|container| container.is_true("/ready")).count();
-    let said = object.condition("Ready").map_or("", |condition| condition.message);
+    let message = object.condition("Ready").map_or("", |condition| condition.message);
     let message = if ready == all {
-        because("it runs and is not ready", said)
+        because("it is running but not ready", message)
     } else {
         let names: Vec<_> = containers().filter(|one| !one.is_true("/ready")).map(|one| one.text("/name")).collect();
         because(share(number(ready), number(all), "container", "ready"), &format!("waiting for {}", names.join(", ")))
@@ -155,7 +150,7 @@ fn starting(object: View<'_>) -> Cause {
         None if object.conditions().any(|condition| condition.is("PodScheduled", "True")) => {
             (reasons::STARTING, "its containers are being started".to_owned())
         }
-        None => (reasons::NOT_SCHEDULED, "it has no node yet".to_owned()),
+        None => (reasons::NOT_SCHEDULED, "it is not scheduled yet".to_owned()),
     };
     Cause { reason: reason.to_owned(), message }
 }

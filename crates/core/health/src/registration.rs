@@ -1,16 +1,16 @@
-//! Kinds that bring other kinds: custom resource definitions and aggregated APIs.
+//! Kinds that register other kinds: `CustomResourceDefinition` and `APIService`.
 
 use crate::sentence::because;
 use crate::view::View;
 use crate::{Health, reasons};
 
-pub(crate) fn definition(object: View<'_>) -> Health {
+pub(crate) fn custom_resource_definition(object: View<'_>) -> Health {
     for condition in object.conditions() {
         if condition.is("NamesAccepted", "False") {
-            let sentence = because("its names are refused", condition.message);
+            let sentence = because("its names are not accepted", condition.message);
             return Health::failed(condition.reason_or(reasons::NAMES_REFUSED), sentence);
         }
-        // While it is installing, it is also not established.
+        // `Installing` is also `Established=False`, and passes.
         if condition.is("Established", "False") && condition.reason != "Installing" {
             let sentence = because("its kind cannot be served", condition.message);
             return Health::failed(condition.reason_or(reasons::NOT_ESTABLISHED), sentence);
@@ -22,10 +22,10 @@ pub(crate) fn definition(object: View<'_>) -> Health {
     Health::in_progress(reasons::NOT_ESTABLISHED, "its kind is not served yet")
 }
 
-/// An API that is served by somebody else can come and go with that server, so it is never given up.
+/// An aggregated API becomes available whenever its server does, so it never counts as failed.
 pub(crate) fn api_service(object: View<'_>) -> Health {
     let Some(condition) = object.condition("Available") else {
-        return Health::in_progress(reasons::NOT_AVAILABLE, "nobody has looked for its server yet");
+        return Health::in_progress(reasons::NOT_AVAILABLE, "the API server has not checked its availability yet");
     };
     if condition.status == "True" {
         return Health::Current;

@@ -1,12 +1,12 @@
-//! What is run to its end, as hooks are. To kstatus a Job is current once it has started, and a Pod whatever its end: whoever
-//! waits for an end has to know which it was.
+//! Jobs and Pods that run to completion, such as hooks. kstatus treats a started Job and a terminated Pod as current, whatever
+//! the result; a hook has to know the result.
 
 use serde_json::Value;
 
 use crate::view::View;
 use crate::{Health, job, pod, reasons};
 
-/// How a Job or a Pod is doing that is run to its end: current once that has come and was good. None for anything else.
+/// The health of a Job or Pod that runs to completion: current once it has succeeded. None for any other kind.
 pub fn run(object: &Value) -> Option<Health> {
     let object = View::new(object);
     let (succeeded, failed) = match (object.group(), object.text("/kind")) {
@@ -22,7 +22,7 @@ pub fn run(object: &Value) -> Option<Health> {
     Some(match failed {
         Some(message) => Health::failed(reasons::RUN_FAILED, message),
         None if succeeded => Health::Current,
-        None => Health::in_progress(reasons::STARTING, "it has not come to its end yet"),
+        None => Health::in_progress(reasons::STARTING, "it has not completed yet"),
     })
 }
 
@@ -32,19 +32,19 @@ mod tests {
 
     use super::*;
 
-    fn seen(api_version: &str, kind: &str, status: &Value) -> Option<String> {
+    fn health_of(api_version: &str, kind: &str, status: &Value) -> Option<String> {
         run(&json!({ "apiVersion": api_version, "kind": kind, "status": status })).map(|health| health.to_string())
     }
 
     #[test]
-    fn what_has_only_begun_has_not_succeeded() {
+    fn a_started_run_has_not_succeeded() {
         let ended = |kind: &str| json!({ "startTime": "t", "conditions": [{ "type": kind, "status": "True" }] });
         let code = json!({ "name": "run", "state": { "terminated": { "exitCode": 1 } } });
-        let underway = "InProgress: it has not come to its end yet";
+        let underway = "InProgress: it has not completed yet";
         let rows = [
             ("batch/v1", "Job", json!({}), Some(underway)),
             ("batch/v1", "Job", json!({ "startTime": "t", "active": 1, "ready": 1 }), Some(underway)),
-            // Its pods have succeeded, and it has not counted them all yet.
+            // Its pods have succeeded, and the controller has not counted them all yet.
             ("batch/v1", "Job", ended("SuccessCriteriaMet"), Some(underway)),
             ("batch/v1", "Job", ended("Complete"), Some("Current")),
             ("batch/v1", "Job", ended("Failed"), Some("Failed: 0 of 1 completion is reached, and it has failed")),
@@ -66,7 +66,7 @@ mod tests {
             ("v1", "ConfigMap", json!({}), None),
         ];
         for (api_version, kind, status, expected) in rows {
-            assert_eq!(seen(api_version, kind, &status).as_deref(), expected, "{kind} {status}");
+            assert_eq!(health_of(api_version, kind, &status).as_deref(), expected, "{kind} {status}");
         }
     }
 }

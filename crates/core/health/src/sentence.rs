@@ -1,4 +1,4 @@
-//! Pieces of sentences.
+//! Parts of messages.
 
 /// `2 of 3 replicas are ready`.
 pub(crate) fn share(have: i64, want: i64, thing: &str, state: &str) -> String {
@@ -10,10 +10,10 @@ pub(crate) fn several(count: i64, thing: &str) -> String {
     if count == 1 { format!("1 {thing} is") } else { format!("{count} {thing}s are") }
 }
 
-/// The sentence, and the words of somebody who knows more, if they said any.
-pub(crate) fn because(sentence: impl Into<String>, words: &str) -> String {
+/// The sentence, followed by the message of a controller, the kubelet or a container in one line; alone where that is empty.
+pub(crate) fn because(sentence: impl Into<String>, message: &str) -> String {
     let sentence = sentence.into();
-    let words: Vec<_> = words.split_whitespace().collect();
+    let words: Vec<_> = message.split_whitespace().collect();
     if words.is_empty() { sentence } else { format!("{sentence}: {}", words.join(" ")) }
 }
 
@@ -29,7 +29,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_words_are_one_line() {
+    fn an_appended_message_is_one_line() {
         assert_eq!(because("it waits", "no\n  room "), "it waits: no room");
         assert_eq!(because("it waits", " "), "it waits");
     }

@@ -1,12 +1,12 @@
-//! An object's fields, by path. A field of the wrong type is as good as missing.
+//! An object's fields, by path. A field of the wrong type counts as missing.
 
 use serde_json::Value;
 
-/// A look at a part of an object.
+/// A borrowed part of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a>(&'a Value);
 
-/// One of the object's conditions. What is missing is empty.
+/// One of the object's conditions. A missing field is empty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Condition<'a> {
     pub(crate) kind: &'a str,
@@ -20,12 +20,12 @@ impl<'a> View<'a> {
         Self(object)
     }
 
-    /// What it looks at.
+    /// The JSON value.
     pub(crate) fn value(self) -> &'a Value {
         self.0
     }
 
-    /// The text at a path such as `/spec/type`, or nothing.
+    /// The string at a path such as `/spec/type`; empty where it is missing.
     pub(crate) fn text(self, path: &str) -> &'a str {
         self.0.pointer(path).and_then(Value::as_str).unwrap_or_default()
     }
@@ -34,7 +34,7 @@ impl<'a> View<'a> {
         self.0.pointer(path).and_then(Value::as_i64)
     }
 
-    /// A number that is 0 where nobody wrote it, as all counts in a status are.
+    /// A count of a status, which is 0 where it is missing.
     pub(crate) fn count(self, path: &str) -> i64 {
         self.int(path).unwrap_or_default()
     }
@@ -79,8 +79,8 @@ impl<'a> Condition<'a> {
         self.kind == kind && self.status == status
     }
 
-    /// The condition's own reason, or ours where it gives none.
-    pub(crate) fn reason_or(self, ours: &'a str) -> &'a str {
-        if self.reason.is_empty() { ours } else { self.reason }
+    /// The condition's own reason, or the default where it gives none.
+    pub(crate) fn reason_or(self, default: &'a str) -> &'a str {
+        if self.reason.is_empty() { default } else { self.reason }
     }
 }

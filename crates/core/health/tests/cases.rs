@@ -1,7 +1,7 @@
-//! The case tables: one row a fact.
+//! The case tables in `tests/cases`: one row a fact.
 //!
-//! A row is an object (of the file's kind, unless it says otherwise), sometimes a time, and the health that is
-//! expected. Where kstatus has another opinion, the row says which.
+//! A row is an object (of the file's kind, unless it names another), an optional time, and the expected health. Where
+//! kstatus gives another result, the row has it as `kstatus`.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -62,7 +62,7 @@ fn every_row_is_a_fact_of_its_own() {
     let mut facts = BTreeSet::new();
     for (file, table) in tables() {
         for case in table["cases"].as_array().unwrap() {
-            assert!(facts.insert((file.clone(), case["fact"].to_string())), "{file}: {} is there twice", case["fact"]);
+            assert!(facts.insert((file.clone(), case["fact"].to_string())), "{file}: {} occurs twice", case["fact"]);
             let current = case["health"] == "Current";
             assert_eq!(case["message"].is_null(), current, "{file}: {}", case["fact"]);
         }
@@ -83,7 +83,7 @@ fn sentences_are_one_line_and_begin_with_no_capital() {
 }
 
 #[test]
-fn what_is_no_object_at_all_is_still_judged() {
+fn invalid_objects_have_a_health() {
     for odd in
         [json!(null), json!([]), json!("text"), json!({ "status": 3 }), json!({ "status": { "conditions": {} } })]
     {

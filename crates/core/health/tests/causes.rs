@@ -1,4 +1,4 @@
-//! Why workloads do not come up: one row a fact. A real node is asked in the tests of `fitout-cluster-client`.
+//! Why workloads are not healthy: one row a fact. `fitout-cluster-client` tests the same on a real node.
 
 use std::slice::from_ref;
 
@@ -29,13 +29,13 @@ fn event(of: &str, reason: &str, second: u32, message: &str) -> Value {
             "lastTimestamp": format!("2026-11-16T10:00:{second:02}Z") })
 }
 
-/// The cause that the only pod of a deployment has.
+/// The cause for a Deployment with one pod that has this container.
 fn of_pod(container: &Value, events: &[Value], logs: Option<&str>) -> Option<String> {
     cause(&deployment(), &[pod("web-1", "Running", &json!([container]))], events, logs)
 }
 
 #[test]
-fn each_trouble_of_a_container_is_named() {
+fn each_problem_of_a_container_is_named() {
     let unready = json!({ "name": "app", "ready": false, "state": { "running": {} } });
     let again = json!({ "name": "app", "ready": false, "restartCount": 1, "state": { "running": {} },
                         "lastState": { "terminated": { "exitCode": 1, "reason": "Error" } } });
@@ -45,9 +45,14 @@ fn each_trouble_of_a_container_is_named() {
             waits("ImagePullBackOff", "Back-off pulling image \"a:1\""),
             vec![event("web-1", "Failed", 1, pull), event("web-1", "Failed", 2, "Error: ErrImagePull")],
             None,
-            "image a:1 of container app cannot be had: rpc error: code = NotFound desc = a:1: not found",
+            "image a:1 of container app cannot be pulled from docker.io: not found",
         ),
-        (waits("ErrImagePull", "no such host"), vec![], None, "image a:1 of container app cannot be had: no such host"),
+        (
+            waits("ErrImagePull", "no such host"),
+            vec![],
+            None,
+            "image a:1 of container app cannot be pulled from docker.io: no such host",
+        ),
         (
             waits("CreateContainerConfigError", "secret \"key\" not found"),
             vec![],
@@ -58,7 +63,7 @@ fn each_trouble_of_a_container_is_named() {
             crashed(1, "Error"),
             vec![],
             Some("one\n\ntwo\nthree\nfour\nfive\nsix\n"),
-            "container app was restarted 3 times and last ended with exit code 1; it said last: two | three | four | five | six",
+            "container app was restarted 3 times and last ended with exit code 1; last log lines: two | three | four | five | six",
         ),
         (
             crashed(137, "OOMKilled"),
@@ -83,7 +88,7 @@ fn each_trouble_of_a_container_is_named() {
             again,
             vec![],
             Some("gone"),
-            "container app was restarted once and last ended with exit code 1; it said last: gone",
+            "container app was restarted once and last ended with exit code 1; last log lines: gone",
         ),
         (
             unready.clone(),
@@ -105,7 +110,7 @@ fn each_trouble_of_a_container_is_named() {
             waits("ContainerCreating", ""),
             vec![event("web-1", "FailedCreatePodSandBox", 1, "no address left")],
             None,
-            "its sandbox cannot be made: no address left",
+            "the pod sandbox cannot be created: no address left",
         ),
         (unready, vec![], None, "0 of 1 container is ready: waiting for app"),
     ];
@@ -115,12 +120,15 @@ fn each_trouble_of_a_container_is_named() {
 }
 
 #[test]
-fn a_pod_that_no_node_takes_says_why_and_one_that_was_put_out_too() {
+fn unschedulable_and_evicted_pods_name_the_cause() {
     let mut unscheduled = pod("web-1", "Pending", &json!([]));
     unscheduled["status"]["conditions"] = json!([{ "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
         "message": "0/3 nodes are available: 3 Insufficient cpu." }]);
     let said = cause(&deployment(), &[unscheduled], &[], None);
-    assert_eq!(said.as_deref(), Some("pod web-1: no node takes it: 0/3 nodes are available: 3 Insufficient cpu."));
+    assert_eq!(
+        said.as_deref(),
+        Some("pod web-1: it cannot be scheduled: 0/3 nodes are available: 3 Insufficient cpu.")
+    );
     let mut evicted = pod("web-1", "Failed", &json!([]));
     evicted["status"]["reason"] = "Evicted".into();
     evicted["status"]["message"] = "the node was low on memory".into();
@@ -129,7 +137,7 @@ fn a_pod_that_no_node_takes_says_why_and_one_that_was_put_out_too() {
 }
 
 #[test]
-fn an_init_container_comes_before_the_others() {
+fn init_containers_come_before_the_others() {
     let mut both = pod("web-1", "Pending", &json!([waits("PodInitializing", "")]));
     let mut init = crashed(3, "Error");
     init["name"] = "prepare".into();
@@ -137,7 +145,7 @@ fn an_init_container_comes_before_the_others() {
     assert_eq!(
         cause(&deployment(), from_ref(&both), &[], Some("no database")).as_deref(),
         Some(
-            "pod web-1: init container prepare was restarted 3 times and last ended with exit code 3; it said last: no database"
+            "pod web-1: init container prepare was restarted 3 times and last ended with exit code 3; last log lines: no database"
         )
     );
     let log = LogOf { pod: "web-1".into(), container: "prepare".into(), previous: true };
@@ -145,7 +153,7 @@ fn an_init_container_comes_before_the_others() {
 }
 
 #[test]
-fn the_worst_pod_is_told_of_and_those_that_are_well_are_not() {
+fn suspects_are_the_unhealthy_pods_lasting_problems_first() {
     let mut ready = pod("ready", "Running", &json!([]));
     ready["status"]["conditions"] = json!([{ "type": "Ready", "status": "True" }]);
     let mut leaving = pod("leaving", "Running", &json!([crashed(1, "Error")]));
@@ -163,7 +171,7 @@ fn the_worst_pod_is_told_of_and_those_that_are_well_are_not() {
 }
 
 #[test]
-fn pods_that_may_not_be_made_are_named_until_one_is() {
+fn a_create_failure_is_the_cause_until_a_pod_is_created() {
     let quota = event("web-abc", "FailedCreate", 2, "pods \"web-1\" is forbidden: exceeded quota: small");
     let refused = "pods cannot be created: pods \"web-1\" is forbidden: exceeded quota: small";
     for kind in ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"] {
@@ -172,14 +180,14 @@ fn pods_that_may_not_be_made_are_named_until_one_is() {
         let made = event("web-abc", "SuccessfulCreate", 3, "Created pod: web-2");
         assert_eq!(cause(&object, &[], &[made, quota.clone()], None), None);
     }
-    let mut told = deployment();
-    told["status"]["conditions"] =
+    let mut failing = deployment();
+    failing["status"]["conditions"] =
         json!([{ "type": "ReplicaFailure", "status": "True", "message": "no such account" }]);
-    assert_eq!(cause(&told, &[], &[], None).as_deref(), Some("pods cannot be created: no such account"));
+    assert_eq!(cause(&failing, &[], &[], None).as_deref(), Some("pods cannot be created: no such account"));
 }
 
 #[test]
-fn a_job_that_failed_says_how_often_and_what_its_pod_said() {
+fn a_failed_job_names_its_failures_and_its_pods_last_log_lines() {
     let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "status": { "failed": 2, "conditions": [{ "type": "Failed",
         "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit" }] } });
     let ended = json!({ "name": "app", "state": { "terminated": { "exitCode": 4, "reason": "Error" } } });
@@ -187,7 +195,7 @@ fn a_job_that_failed_says_how_often_and_what_its_pod_said() {
     let failure = "0 of 1 completion is reached, and 2 pods failed: Job has reached the specified backoff limit";
     assert_eq!(
         cause(&job, &pods, &[], Some("cannot migrate")).as_deref(),
-        Some(&*format!("{failure}; pod job-1: container app ended with exit code 4; it said last: cannot migrate"))
+        Some(&*format!("{failure}; pod job-1: container app ended with exit code 4; last log lines: cannot migrate"))
     );
     assert_eq!(log_wanted(&pods), Some(LogOf { pod: "job-1".into(), container: "app".into(), previous: false }));
     // Its pods may be gone already.
@@ -195,7 +203,7 @@ fn a_job_that_failed_says_how_often_and_what_its_pod_said() {
 }
 
 #[test]
-fn a_claim_without_a_volume_says_what_its_controller_said() {
+fn an_unbound_claim_has_the_message_of_its_newest_event() {
     let claim = json!({ "kind": "PersistentVolumeClaim", "status": { "phase": "Pending" } });
     let events = [
         event("data", "FailedBinding", 1, "no storage class is set"),
@@ -207,16 +215,16 @@ fn a_claim_without_a_volume_says_what_its_controller_said() {
 }
 
 #[test]
-fn a_long_log_is_told_from_its_end() {
+fn a_long_log_is_cut_at_its_beginning() {
     let log = format!("{}the end", "x".repeat(1000));
     let said = of_pod(&crashed(1, "Error"), &[], Some(&log)).unwrap_or_default();
-    let (_, words) = said.split_once("it said last: ").unwrap_or_default();
+    let (_, words) = said.split_once("last log lines: ").unwrap_or_default();
     assert_eq!(words.chars().count(), 500);
     assert!(words.starts_with('…') && words.ends_with("xthe end"), "{words}");
 }
 
 #[test]
-fn what_is_no_object_at_all_has_no_cause() {
+fn invalid_objects_have_no_cause() {
     for odd in [json!(null), json!([]), json!({ "status": 3 })] {
         assert_eq!(cause(&odd, from_ref(&odd), from_ref(&odd), Some("x")), None, "{odd}");
     }

@@ -1,4 +1,4 @@
-//! What a cluster serves.
+//! The APIs that a cluster serves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use crate::{Gvk, nearest};
 
-/// Whether objects of a kind are in a namespace.
+/// The scope of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// They are.
+    /// Objects are in a namespace.
     Namespaced,
-    /// They are not.
+    /// Objects are cluster-scoped.
     Cluster,
 }
 
-/// The kinds a cluster serves, as its discovery tells.
+/// The kinds that a cluster serves, from API discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Apis {
     kinds: BTreeMap<Gvk, Scope>,
-    /// Made when it is first asked for: whoever renders for a cluster does so again and again.
+    /// Computed on first use, because every rendering for the cluster needs it.
     names: OnceLock<Arc<[String]>>,
 }
 
@@ -33,18 +33,17 @@ impl PartialEq for Apis {
 impl Eq for Apis {}
 
 impl Apis {
-    /// The scope of a kind; none where the cluster does not serve it.
+    /// The scope of a kind; none if the cluster does not serve it.
     pub fn scope(&self, gvk: &Gvk) -> Option<Scope> {
         self.kinds.get(gvk).copied()
     }
 
-    /// Every kind, in the order of groups and versions.
+    /// Every kind, ordered by group and version.
     pub fn kinds(&self) -> impl Iterator<Item = &Gvk> {
         self.kinds.keys()
     }
 
-    /// The versions that it serves, such as `apps/v1`, and kinds of these, such as `apps/v1/Deployment`, each in the order of
-    /// texts.
+    /// The API versions, such as `apps/v1`, then their kinds, such as `apps/v1/Deployment`, each in alphabetical order.
     pub fn names(&self) -> Arc<[String]> {
         let names = || {
             let kinds: BTreeSet<(String, &str)> =
@@ -67,12 +66,12 @@ impl Apis {
         self.kinds.keys().any(|gvk| gvk.group == group)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it has no kinds.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// A kind that somebody may have meant: the same kind in another version or group, or one that is written alike.
+    /// A suggestion for a kind that is not served: the same kind in another version or group, or one with a similar name.
     pub fn nearest(&self, gvk: &Gvk) -> Option<&Gvk> {
         let served = || self.kinds.keys();
         served()
@@ -91,7 +90,7 @@ impl FromIterator<(Gvk, Scope)> for Apis {
     }
 }
 
-/// The kinds that a definition of custom resources brings along.
+/// The kinds that a `CustomResourceDefinition` registers; empty for any other object.
 pub fn defined_kinds(object: &Value) -> Vec<(Gvk, Scope)> {
     let spec = &object["spec"];
     if object["kind"] != "CustomResourceDefinition" {
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_come_before_kinds_of_them_and_what_is_added_is_among_them() {
+    fn names_are_versions_then_kinds_and_include_inserted_ones() {
         let kinds = [("v1", "Pod"), ("apps/v1", "Deployment"), ("v1", "ConfigMap")];
         let mut apis: Apis =
             kinds.map(|(version, kind)| (Gvk::new(version, kind), Scope::Namespaced)).into_iter().collect();

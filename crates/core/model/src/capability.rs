@@ -1,23 +1,41 @@
-//! What a cluster can do for extensions, and whose Kubernetes it is, as far as it shows.
+//! The capabilities of a cluster and its Kubernetes distribution, as far as they can be detected.
 
 use std::collections::BTreeSet;
 
 use crate::Apis;
 
-/// What a cluster can do, from the kinds it serves and whether it has a class of storage.
+/// The API groups that show a capability.
+const GROUPS: [(&str, &str); 3] = [
+    ("gateway.networking.k8s.io", "gatewayAPI"),
+    ("metrics.k8s.io", "metrics"),
+    ("snapshot.storage.k8s.io", "volumeSnapshot"),
+];
+
+const STORAGE_CLASS: &str = "storageClass";
+
+/// Capabilities that no API shows: whether a cluster has them is unknown.
+pub const UNDETECTABLE_CAPABILITIES: [&str; 2] = ["loadBalancer", "networkPolicy"];
+
+/// The capabilities of a cluster, from the kinds it serves and whether it has a storage class.
 ///
-/// Whether a load balancer gets an address or a network policy is enforced shows nowhere: only trying tells.
+/// [`UNDETECTABLE_CAPABILITIES`] are never in the set.
 pub fn capabilities(apis: &Apis, storage_class: bool) -> BTreeSet<String> {
-    let groups = [
-        ("gateway.networking.k8s.io", "gatewayAPI"),
-        ("metrics.k8s.io", "metrics"),
-        ("snapshot.storage.k8s.io", "volumeSnapshot"),
-    ];
-    let served = groups.into_iter().filter(|(group, _)| apis.has_group(group)).map(|(_, name)| name);
-    served.chain(storage_class.then_some("storageClass")).map(str::to_owned).collect()
+    let served = GROUPS.into_iter().filter(|(group, _)| apis.has_group(group)).map(|(_, name)| name);
+    served.chain(storage_class.then_some(STORAGE_CLASS)).map(str::to_owned).collect()
 }
 
-/// Whose Kubernetes has this version, where the version says so.
+/// Why a requirement is not known to be met: the cluster lacks the capability, or it is unknown whether it has it.
+/// `None` if the capability was detected.
+pub fn unmet_capability(cluster: &str, capability: &str, detected: &BTreeSet<String>) -> Option<String> {
+    let detectable = capability == STORAGE_CLASS || GROUPS.iter().any(|(_, name)| *name == capability);
+    match detected.contains(capability) {
+        true => None,
+        false if detectable => Some(format!("cluster {cluster} does not have {capability}")),
+        false => Some(format!("unknown whether cluster {cluster} has {capability}")),
+    }
+}
+
+/// The Kubernetes distribution, where the version string shows it.
 pub fn platform(version: &str) -> Option<&'static str> {
     let vendors = [
         ("+k3s", "k3s"),
@@ -28,7 +46,7 @@ pub fn platform(version: &str) -> Option<&'static str> {
         ("+k0s", "k0s"),
         ("-mirantis", "Mirantis"),
     ];
-    vendors.into_iter().find(|(mark, _)| version.contains(mark)).map(|(_, vendor)| vendor)
+    vendors.into_iter().find(|(suffix, _)| version.contains(suffix)).map(|(_, vendor)| vendor)
 }
 
 #[cfg(test)]
@@ -38,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cluster_can_do_what_it_serves() {
+    fn capabilities_follow_from_served_kinds() {
         let apis: Apis = [
             (Gvk::new("v1", "ConfigMap"), Scope::Namespaced),
             (Gvk::new("metrics.k8s.io/v1beta1", "NodeMetrics"), Scope::Cluster),
@@ -50,7 +68,28 @@ mod tests {
     }
 
     #[test]
-    fn vendors_are_known_by_their_suffix() {
+    fn undetectable_capabilities_are_unknown_and_not_absent() {
+        let detected = ["metrics".to_owned()].into();
+        let rows = [
+            ("metrics", None),
+            ("storageClass", Some("cluster c0 does not have storageClass")),
+            ("gatewayAPI", Some("cluster c0 does not have gatewayAPI")),
+            ("loadBalancer", Some("unknown whether cluster c0 has loadBalancer")),
+            ("networkPolicy", Some("unknown whether cluster c0 has networkPolicy")),
+            ("teleportation", Some("unknown whether cluster c0 has teleportation")),
+        ];
+        for (capability, expected) in rows {
+            assert_eq!(unmet_capability("c0", capability, &detected).as_deref(), expected, "{capability}");
+        }
+        for capability in UNDETECTABLE_CAPABILITIES {
+            assert!(
+                unmet_capability("c0", capability, &detected).is_some_and(|message| message.starts_with("unknown"))
+            );
+        }
+    }
+
+    #[test]
+    fn distributions_are_detected_by_version_suffix() {
         let rows = [
             ("v1.36.3+k3s1", Some("k3s")),
             ("v1.35.4-gke.1200", Some("GKE")),

@@ -1,14 +1,14 @@
-//! JSON whose content is not ours to describe.
+//! JSON objects without a fixed schema.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// A JSON object whose content is not ours to describe.
+/// A JSON object without a fixed schema.
 pub type FreeForm = serde_json::Map<String, serde_json::Value>;
 
-/// The schema of an object that may hold anything, null included.
+/// The schema of an object with any content, null included.
 ///
-/// It is a map of unknown values, and not an object with unknown fields: of such an object the API server's `self == oldSelf`
-/// does not see that a field was renamed, so what should never change could. The price is that rules cannot look at it.
+/// It is a map of unknown values instead of an object with unknown fields, because `self == oldSelf` in CEL does not notice a
+/// renamed unknown field, so that an immutable field could change. In return, CEL rules cannot read the values.
 pub fn object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
@@ -16,7 +16,7 @@ pub fn object(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// The schema of a list of objects that may hold anything.
+/// The schema of a list of such objects.
 pub fn objects(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": object(generator), "maxItems": 64 })
 }

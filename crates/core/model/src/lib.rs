@@ -1,7 +1,8 @@
-//! What everything else speaks of: definitions, objects, values, digests.
+//! Types that all other crates share: definitions, object identities, values and digests.
 
 mod apis;
 mod capability;
+pub mod conditions;
 mod definition;
 mod digest;
 pub mod free_form;
@@ -9,11 +10,12 @@ mod nearest;
 mod object;
 mod package;
 mod problem;
+pub mod reasons;
 pub mod rules;
 mod values;
 
 pub use apis::{Apis, Scope, defined_kinds};
-pub use capability::{capabilities, platform};
+pub use capability::{UNDETECTABLE_CAPABILITIES, capabilities, platform, unmet_capability};
 pub use definition::{
     AccessRule, Conflict, Definition, Dependency, Engine, Helm, InternetAccess, Lifecycle, Link, Manifests, Olm, Reach,
     Requirements, Role, Runtime, Webhook, WebhookKind, WebhookRule, parse_definition,
@@ -24,4 +26,4 @@ pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
 pub use package::{Package, Packages, read_packages};
 pub use problem::Problem;
-pub use values::{coalesce, contains, overlay};
+pub use values::{HIDDEN, coalesce, contains, overlay};

@@ -1,13 +1,13 @@
-//! What somebody may have meant.
+//! Suggestions for misspelt names.
 
-/// The name most like the one that was written, if any is like it at all: one slip for every three letters.
+/// The most similar name, if one is similar enough: at most one typo for every three letters, and one more.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = written.chars().count() / 3 + 1;
     let distances = names.into_iter().map(|name| (distance(written, name), name));
     distances.filter(|(distance, _)| *distance <= limit).min().map(|(_, name)| name)
 }
 
-/// How many letters have to be put in, taken out or changed, without regard to case.
+/// The Levenshtein distance, ignoring case.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_finger_is_understood() {
+    fn a_typo_finds_the_nearest_name() {
         let names = ["kubernetes", "extension", "summary"];
         assert_eq!(nearest("kubernets", names), Some("kubernetes"));
         assert_eq!(nearest("Summary", names), Some("summary"));

@@ -17,25 +17,25 @@ pub struct Gvk {
 }
 
 impl Gvk {
-    /// From an `apiVersion` and a kind.
+    /// Splits an `apiVersion` into group and version.
     pub fn new(api_version: &str, kind: &str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
     }
 
-    /// As it stands in an object.
+    /// The `apiVersion` of an object of this kind.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 }
 
-/// Names one object on one cluster. The version is how we speak of it, not part of what it is.
+/// Identifies one object on one cluster. The version is not part of the identity: comparisons ignore it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ObjectId {
     /// Group, version and kind.
     #[serde(flatten)]
     pub gvk: Gvk,
-    /// Empty for what has no namespace.
+    /// Empty for a cluster-scoped object.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// The name.
@@ -43,7 +43,7 @@ pub struct ObjectId {
 }
 
 impl ObjectId {
-    /// Reads it from an object. An object without a kind or a name has none.
+    /// The identity of an object; none where it has no `apiVersion`, kind or name.
     pub fn of(object: &Value) -> Option<Self> {
         let metadata = &object["metadata"];
         Some(Self {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_is_the_same_in_each_version_of_its_group() {
+    fn versions_of_a_group_do_not_change_the_identity() {
         let in_version = |version: &str| {
             ObjectId::of(&json!({ "apiVersion": format!("apps/{version}"), "kind": "Deployment", "metadata": { "name": "web" } }))
                 .unwrap()
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_as_a_person_would_say_it() {
+    fn the_identity_displays_as_kind_namespace_name() {
         let object = json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "tls", "namespace": "web" } });
         assert_eq!(ObjectId::of(&object).unwrap().to_string(), "Secret/web/tls");
         let object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "web" } });

@@ -1,4 +1,4 @@
-//! Definitions with the files that came with them.
+//! Definitions with their files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use crate::{Definition, Digest, Problem, parse_definition};
 pub struct Package {
     /// The definition.
     pub definition: Definition,
-    /// The files beside it, by their paths.
+    /// The files in its directory, by path.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Of the definition and all its files.
+    /// The digest of the definition and all its files.
     pub digest: Digest,
 }
 
-/// What a source holds.
+/// The contents of a catalog.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
-    /// What could be read, in the order of extension and version.
+    /// The packages that could be read, ordered by extension and version.
     pub packages: Vec<Arc<Package>>,
-    /// What could not, each with the place it is at.
+    /// The problems of the others, each with its directory.
     pub problems: Vec<(String, Problem)>,
 }
 
 const DEFINITION: &str = "definition.yaml";
 
-/// Reads a catalog from its files, by path: `EXTENSION/VERSION/definition.yaml` and whatever is beside it. What is wrong
-/// with one version is said of that version; the others are there all the same.
+/// Reads a catalog from its files, by path: `EXTENSION/VERSION/definition.yaml` and the files beside it. A problem of one
+/// version does not affect the others.
 pub fn read_packages(files: BTreeMap<String, Vec<u8>>) -> Packages {
     let mut folders: BTreeMap<String, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
     for (path, content) in files {
@@ -57,15 +57,18 @@ fn package(place: &str, files: BTreeMap<String, Vec<u8>>) -> Result<Package, Pro
         message: message.to_owned(),
         hint: Some(hint.to_owned()),
     };
-    let content = files.get(DEFINITION).ok_or_else(|| problem("there is no such file", "add it"))?;
+    let content = files.get(DEFINITION).ok_or_else(|| problem("file not found", "add it"))?;
     let text = std::str::from_utf8(content).map_err(|_| problem("it is not UTF-8", "save it as UTF-8"))?;
     let document =
-        fitout_go_yaml::from_yaml_strict(text).map_err(|error| problem(&error.to_string(), "mend the YAML"))?;
+        fitout_go_yaml::from_yaml_strict(text).map_err(|error| problem(&error.to_string(), "fix the YAML"))?;
     let definition = parse_definition(&document)
-        .map_err(|wrong| Problem { field: format!("{place}/{DEFINITION}: {}", wrong.field), ..wrong })?;
+        .map_err(|problem| Problem { field: format!("{place}/{DEFINITION}: {}", problem.field), ..problem })?;
     let named = format!("{}/{}", definition.extension, definition.version);
     if named != place {
-        return Err(problem(&format!("it defines {named}"), "move it there, or correct its name and version"));
+        return Err(problem(
+            &format!("it defines {named}"),
+            "move it to that directory, or correct its extension and version",
+        ));
     }
     let lines: Vec<String> = files.iter().map(|(path, content)| format!("{path} {}\n", Digest::of(content))).collect();
     let digest = Digest::of(lines.concat());
@@ -89,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_in_their_own_order() {
+    fn packages_are_in_version_order() {
         let packages = read_packages(files(&[
             ("web/1.10.0/definition.yaml", definition("web", "1.10.0")),
             ("web/1.9.0/definition.yaml", definition("web", "1.9.0")),
@@ -113,8 +116,8 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "web/2.0.0/definition.yaml: it defines web/2.0.1; move it there, or correct its name and version",
-                "web/3.0.0/definition.yaml: there is no such file; add it",
+                "web/2.0.0/definition.yaml: it defines web/2.0.1; move it to that directory, or correct its extension and version",
+                "web/3.0.0/definition.yaml: file not found; add it",
             ]
         );
     }

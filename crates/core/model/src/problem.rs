@@ -1,15 +1,15 @@
-//! What is wrong with something that a person wrote.
+//! Problems in documents that users write.
 
 use std::fmt;
 
-/// What is wrong with a document: where, what, and perhaps what was meant.
+/// A problem in a document: the field, a message, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The path of the field.
     pub field: String,
-    /// What is wrong, in a sentence.
+    /// The problem in a sentence.
     pub message: String,
-    /// What to do.
+    /// How to solve it.
     pub hint: Option<String>,
 }
 

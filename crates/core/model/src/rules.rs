@@ -1,33 +1,33 @@
-//! What the API server checks, each rule with the sentence it refuses with.
+//! CEL validation rules, each with the message of the API server when it fails.
 //!
-//! A rule looks at text only as far as a pattern can: whether a range can be satisfied, or a digest exists, is for others
-//! to say. Every text that a rule looks at has a greatest length, because the API server bounds what a rule may cost.
+//! A rule checks only the format of a string, not whether a range can be satisfied or a digest exists. Every string that a
+//! rule reads has a maximum length, because the API server limits the cost of a rule.
 
 use schemars::Schema;
 use schemars::transform::Transform;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// An expression in CEL of what holds. As a transform it adds itself to the schema of a field or a type.
+/// A CEL validation rule. As a transform it adds itself to the schema of a field or a type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
-    /// The expression.
+    /// The CEL expression.
     pub rule: String,
-    /// What is said when it does not hold.
+    /// The message when the expression is false.
     pub message: String,
-    /// Where the mistake is, when it is deeper than the rule.
+    /// The path of the field at fault, where it is nested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field_path: Option<String>,
 }
 
 impl Rule {
-    /// What holds, and what is said when it does not.
+    /// A rule from an expression and its message.
     pub fn new(rule: impl Into<String>, message: impl Into<String>) -> Self {
         Self { rule: rule.into(), message: message.into(), field_path: None }
     }
 
-    /// The same rule, of a mistake in this field.
+    /// The same rule, reported for this field.
     #[must_use]
     pub fn at(self, field_path: &str) -> Self {
         Self { field_path: Some(field_path.to_owned()), ..self }
@@ -47,35 +47,35 @@ const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
 const DIGEST: &str = "sha256:[0-9a-f]{64}";
 
-/// One part of a version in a range: a number, or any.
+/// One part of a version in a range: a number, or a wildcard.
 const PART: &str = "([0-9]+|[xX*])";
 
-/// For something that has a DNS label as its name.
-pub fn label(what: &str, longest: u8) -> Rule {
-    label_in("self", what, longest)
+/// The value is a DNS label.
+pub fn label(what: &str, max_length: u8) -> Rule {
+    label_in("self", what, max_length)
 }
 
-/// For something that has a DNS label as its name, when an expression says where the name is.
-pub fn label_in(name: &str, what: &str, longest: u8) -> Rule {
-    Rule::new(format!("size({name}) <= {longest} && {name}.matches('^{LABEL}$')"), label_sentence(what, longest))
+/// The value of an expression is a DNS label.
+pub fn label_in(name: &str, what: &str, max_length: u8) -> Rule {
+    Rule::new(format!("size({name}) <= {max_length} && {name}.matches('^{LABEL}$')"), label_message(what, max_length))
 }
 
-/// For a list of DNS labels.
-pub fn labels(what: &str, longest: u8) -> Rule {
+/// Every value of a list is a DNS label.
+pub fn labels(what: &str, max_length: u8) -> Rule {
     Rule::new(
-        format!("self.all(each, size(each) <= {longest} && each.matches('^{LABEL}$'))"),
-        label_sentence(what, longest),
+        format!("self.all(each, size(each) <= {max_length} && each.matches('^{LABEL}$'))"),
+        label_message(what, max_length),
     )
 }
 
-fn label_sentence(what: &str, longest: u8) -> String {
+fn label_message(what: &str, max_length: u8) -> String {
     format!(
         "the name of {what} has lowercase letters, digits and '-', begins and ends with a letter or digit, and has at \
-         most {longest} characters"
+         most {max_length} characters"
     )
 }
 
-/// For a range of versions, as Helm reads ranges.
+/// The value is a version range, in the syntax of Helm.
 pub fn range() -> Rule {
     Rule::new(
         format!("self.matches('{}')", range_pattern()),
@@ -91,7 +91,7 @@ fn range_pattern() -> String {
     format!("^ *{one}(( +- +| *[|][|] *| *, *| +){one})* *$")
 }
 
-/// For one exact version. Its numbers have no more digits than 64 bits are sure to hold, for they are read as such.
+/// The value is an exact semantic version. Its numbers have at most 19 digits, so that they fit into 64 bits.
 pub fn semver() -> Rule {
     let number = "(0|[1-9][0-9]{0,18})";
     let identifier = "(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)";
@@ -104,24 +104,24 @@ pub fn semver() -> Rule {
     )
 }
 
-/// For the digest of some content.
+/// The value is a digest.
 pub fn digest() -> Rule {
     Rule::new(format!("self.matches('^{DIGEST}$')"), "a digest is 'sha256:' and 64 hexadecimal digits in lower case")
 }
 
-/// For an image that is pinned.
+/// The value is an image pinned by digest.
 pub fn image() -> Rule {
     Rule::new(format!("self.matches('^[^@ ]+@{DIGEST}$')"), IMAGE)
 }
 
-/// For a list of images that are pinned.
+/// Every value of a list is an image pinned by digest.
 pub fn images() -> Rule {
     Rule::new(format!("self.all(each, each.matches('^[^@ ]+@{DIGEST}$'))"), IMAGE)
 }
 
 const IMAGE: &str = "an image is named with its digest, such as quay.io/jetstack/cert-manager-controller@sha256:…";
 
-/// For a file that comes with a definition.
+/// The value is a relative path within the files of a definition.
 pub fn file() -> Rule {
     Rule::new(
         "!self.startsWith('/') && !self.matches('(^|/)[.][.](/|$)')",
@@ -129,7 +129,7 @@ pub fn file() -> Rule {
     )
 }
 
-/// For hosts that may be reached.
+/// Every value of a list is a host, with an optional port.
 pub fn hosts() -> Rule {
     Rule::new(
         format!("self.all(each, each.matches('^([*][.])?{LABEL}([.]{LABEL})*(:[0-9]{{1,5}})?$'))"),
@@ -137,13 +137,13 @@ pub fn hosts() -> Rule {
     )
 }
 
-/// For exactly one of several fields.
-pub fn exactly_one(fields: &[&str], sentence: &str) -> Rule {
+/// Exactly one of several fields is set.
+pub fn exactly_one(fields: &[&str], message: &str) -> Rule {
     let present: Vec<_> = fields.iter().map(|field| format!("has(self.{field})")).collect();
-    Rule::new(format!("[{}].exists_one(present, present)", present.join(", ")), sentence)
+    Rule::new(format!("[{}].exists_one(present, present)", present.join(", ")), message)
 }
 
-/// For what is said once and never again.
-pub fn fixed(sentence: &str) -> Rule {
-    Rule::new("self == oldSelf", sentence)
+/// The value is immutable.
+pub fn fixed(message: &str) -> Rule {
+    Rule::new("self == oldSelf", message)
 }

@@ -1,8 +1,11 @@
-//! Values in layers.
+//! Merging and comparing layers of values.
 
 use serde_json::Value;
 
-/// Puts one layer of values over another, as Helm does: maps merge, lists and scalars replace, null deletes.
+/// The placeholder for a value that is not shown.
+pub const HIDDEN: &str = "(not shown)";
+
+/// Merges one layer of values into another, as Helm does: maps merge, lists and scalars replace, null deletes.
 pub fn coalesce(under: &mut Value, over: &Value) {
     let (Value::Object(under), Value::Object(over)) = (&mut *under, over) else {
         under.clone_from(over);
@@ -21,8 +24,8 @@ pub fn coalesce(under: &mut Value, over: &Value) {
     }
 }
 
-/// Puts one layer of values over another and keeps what deletes: maps merge, all else replaces, null included. So the layer
-/// below all, which is not at hand yet, can lose what is deleted.
+/// Merges one layer of values into another and keeps nulls: maps merge, all else replaces. A null can then still delete a
+/// value of a lower layer that is merged later, such as the defaults of a chart.
 pub fn overlay(under: &mut Value, over: &Value) {
     let (Value::Object(under), Value::Object(over)) = (&mut *under, over) else {
         under.clone_from(over);
@@ -36,18 +39,19 @@ pub fn overlay(under: &mut Value, over: &Value) {
     }
 }
 
-/// Whether all that is wanted is there: more may be, as a server adds. What is wanted to be empty may be absent.
-pub fn contains(there: &Value, wanted: &Value) -> bool {
-    match (there, wanted) {
-        (Value::Object(there), Value::Object(wanted)) => {
-            wanted.iter().all(|(name, wanted)| contains(there.get(name).unwrap_or(&Value::Null), wanted))
+/// Whether `live` has all of `desired`. It may have more, such as defaults of the API server; an empty map or list may be
+/// absent.
+pub fn contains(live: &Value, desired: &Value) -> bool {
+    match (live, desired) {
+        (Value::Object(live), Value::Object(desired)) => {
+            desired.iter().all(|(name, desired)| contains(live.get(name).unwrap_or(&Value::Null), desired))
         }
-        (Value::Array(there), Value::Array(wanted)) => {
-            there.len() == wanted.len() && there.iter().zip(wanted).all(|(there, wanted)| contains(there, wanted))
+        (Value::Array(live), Value::Array(desired)) => {
+            live.len() == desired.len() && live.iter().zip(desired).all(|(live, desired)| contains(live, desired))
         }
-        (Value::Null, Value::Object(wanted)) => wanted.is_empty(),
-        (Value::Null, Value::Array(wanted)) => wanted.is_empty(),
-        _ => there == wanted,
+        (Value::Null, Value::Object(desired)) => desired.is_empty(),
+        (Value::Null, Value::Array(desired)) => desired.is_empty(),
+        _ => live == desired,
     }
 }
 
@@ -75,8 +79,8 @@ mod tests {
     }
 
     #[test]
-    fn more_may_be_there_than_is_wanted_and_never_less() {
-        let there = json!({ "a": { "x": 1, "uid": "u" }, "list": [{ "n": 1, "m": 2 }] });
+    fn contains_allows_more_and_never_less() {
+        let live = json!({ "a": { "x": 1, "uid": "u" }, "list": [{ "n": 1, "m": 2 }] });
         let rows = [
             (json!({}), true),
             (json!({ "a": { "x": 1 }, "list": [{ "n": 1 }], "none": [], "nothing": {} }), true),
@@ -85,8 +89,8 @@ mod tests {
             (json!({ "list": [{ "n": 1 }, { "n": 2 }] }), false),
             (json!({ "new": 1 }), false),
         ];
-        for (wanted, expected) in rows {
-            assert_eq!(contains(&there, &wanted), expected, "{wanted}");
+        for (desired, expected) in rows {
+            assert_eq!(contains(&live, &desired), expected, "{desired}");
         }
     }
 }

@@ -1,32 +1,32 @@
-//! What a change applies.
+//! The artifact: all objects and hooks of one rendered revision.
 
 use fitout_helm_release::{HookDeletePolicy, HookEvent};
 use fitout_model::{Digest, ObjectId};
 
 use crate::Phase;
 
-/// The very thing that is applied, rendered once.
+/// A rendered extension. It is rendered once and applied, recorded and rolled back to unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// Of all that is in it.
+    /// The digest of its content.
     pub digest: Digest,
-    /// The revision whose artifact is installed again; none for one that was rendered now.
+    /// The revision that a rollback restores; none for a newly rendered artifact.
     pub rolls_back_to: Option<u32>,
-    /// Its objects.
+    /// The objects of the release.
     pub objects: Vec<Planned>,
-    /// Definitions of custom resources that come before all else and belong to no release.
+    /// The CRDs that are applied first and belong to no release.
     pub crds: Vec<Planned>,
-    /// What runs at certain moments.
+    /// The Helm hooks.
     pub hooks: Vec<PlannedHook>,
 }
 
 impl Artifact {
-    /// All that it may write, but for hooks.
+    /// The identities of all CRDs and objects, without hooks.
     pub fn inventory(&self) -> Vec<ObjectId> {
         self.crds.iter().chain(&self.objects).map(|planned| planned.id.clone()).collect()
     }
 
-    /// What is planned for an object.
+    /// The entry of an object or CRD.
     pub fn planned(&self, id: &ObjectId) -> Option<&Planned> {
         self.objects.iter().chain(&self.crds).find(|planned| planned.id == *id)
     }
@@ -35,42 +35,41 @@ impl Artifact {
 /// One object of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// Which it is.
+    /// The identity.
     pub id: ObjectId,
-    /// When it is applied.
+    /// The phase in which it is applied.
     pub phase: Phase,
-    /// Of what is applied.
+    /// The digest of the object as it is applied.
     pub digest: Digest,
-    /// Whether a webhook of the same artifact may be asked about it: that has to be answered first.
+    /// Whether a webhook of the same artifact may intercept it, so that the webhook has to be available first.
     pub guarded: bool,
 }
 
-/// An object that runs at certain moments.
+/// A Helm hook of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedHook {
-    /// Which it is.
+    /// The identity of its object.
     pub id: ObjectId,
-    /// The moments.
+    /// The events at which it runs.
     pub events: Vec<HookEvent>,
-    /// Hooks of one moment run from the lowest to the highest, one at a time.
+    /// The weight: hooks of one event run one at a time, in ascending order.
     pub weight: i64,
-    /// When the object is deleted.
+    /// The delete policies.
     pub policies: Vec<HookDeletePolicy>,
-    /// Of what is applied.
+    /// The digest of the object as it is applied.
     pub digest: Digest,
 }
 
 impl PlannedHook {
-    /// Whether its end is waited for; of anything else it is enough that it is there.
+    /// Whether it runs to completion, as Jobs and Pods do. Any other hook is done once it is applied.
     pub fn runs(&self) -> bool {
         ["Job", "Pod"].contains(&self.id.gvk.kind.as_str())
     }
 
-    /// Whether its object is deleted at this moment. A definition of custom resources never is, and before it is made
-    /// again, an object goes unless something else is said.
+    /// Whether a delete policy applies. As with Helm, the default is `before-hook-creation`, and a CRD is never deleted.
     pub fn goes(&self, when: &HookDeletePolicy) -> bool {
-        let asked =
+        let applies =
             self.policies.contains(when) || self.policies.is_empty() && *when == HookDeletePolicy::BeforeCreation;
-        asked && self.id.gvk.kind != "CustomResourceDefinition"
+        applies && self.id.gvk.kind != "CustomResourceDefinition"
     }
 }

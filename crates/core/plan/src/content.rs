@@ -1,4 +1,4 @@
-//! What was rendered and placed, as it is kept.
+//! The content of an artifact, as the blob store keeps it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,59 +9,59 @@ use serde_json::Value;
 
 use crate::{Artifact, Phase, Planned, PlannedHook, RenderError, phase};
 
-/// All that is applied at some moment, and what Helm's record says of it. Its digest is the artifact's.
+/// All that a revision applies, with the parts that only the release record needs. Its digest identifies the artifact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Content {
-    /// What is applied, in the order of kinds.
+    /// The objects, in install order.
     pub objects: Vec<Value>,
-    /// Definitions of custom resources that come before all else and belong to no release.
+    /// The CRDs that are applied first and belong to no release.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crds: Vec<Value>,
-    /// What runs at certain moments.
+    /// The Helm hooks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<KeptHook>,
-    /// What there is to say to whoever installs it.
+    /// The rendered `NOTES.txt`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub notes: String,
-    /// The objects as Helm's record has them; none where it is made of the objects.
+    /// The manifest of the release record; none where it is generated from the objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<String>,
 }
 
-/// A hook: what Helm's record says of it, and its object in its place.
+/// A hook: its entry in the release record, and its object with namespace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptHook {
-    /// What Helm's record says.
+    /// The entry in the release record.
     pub hook: Hook,
     /// The object.
     pub object: Value,
 }
 
 impl Content {
-    /// As it is kept.
+    /// The content as the JSON that is stored.
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What was kept.
-    pub(crate) fn read(kept: &str) -> Result<Self, RenderError> {
-        serde_json::from_str(kept).map_err(|error| {
+    /// Parses stored content.
+    pub(crate) fn read(stored: &str) -> Result<Self, RenderError> {
+        serde_json::from_str(stored).map_err(|error| {
             RenderError::Invalid(format!(
-                "what was kept of a revision cannot be read: {error}; upgrade to something else"
+                "the stored content of the revision cannot be parsed: {error}; upgrade to another version"
             ))
         })
     }
 
-    /// What the state machine works from.
+    /// The artifact with this content.
     pub(crate) fn artifact(&self, digest: Digest, rolls_back_to: Option<u32>) -> Artifact {
-        let guarded = guarded(&self.objects);
+        let groups = guarded_groups(&self.objects);
         let planned = |object: &Value| {
             let id = ObjectId::of(object)?;
             let phase = phase(&id.gvk);
-            let guarded = phase == Phase::CustomResources && (guarded.contains(&id.gvk.group) || guarded.contains("*"));
+            let guarded = phase == Phase::CustomResources && (groups.contains(&id.gvk.group) || groups.contains("*"));
             Some(Planned { phase, digest: Digest::of_value(object), guarded, id })
         };
-        // In the order of what they are, so that it does not depend on who wrote them down.
+        // Sorted by identity, so that the order does not depend on the origin of the content.
         let ordered = |objects: &[Value]| {
             let all: BTreeMap<ObjectId, Planned> =
                 objects.iter().filter_map(planned).map(|planned| (planned.id.clone(), planned)).collect();
@@ -85,15 +85,15 @@ impl Content {
         }
     }
 
-    /// The objects as Helm's record has them.
+    /// The manifest of the release record.
     pub fn manifest(&self) -> String {
         let document = |object: &Value| format!("---\n{}", fitout_go_yaml::to_yaml(object));
         self.manifest.clone().unwrap_or_else(|| self.objects.iter().map(document).collect())
     }
 }
 
-/// The API groups that webhooks among these objects are asked about.
-fn guarded(objects: &[Value]) -> BTreeSet<String> {
+/// The API groups that webhooks among these objects intercept.
+fn guarded_groups(objects: &[Value]) -> BTreeSet<String> {
     let webhooks = objects.iter().filter(|object| {
         object["apiVersion"].as_str().is_some_and(|version| version.starts_with("admissionregistration.k8s.io/"))
     });

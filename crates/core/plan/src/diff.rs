@@ -1,27 +1,24 @@
-//! What changes in an object, field by field.
+//! The changes of an object, field by field.
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{HIDDEN, Mask};
 
-/// One field that changes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The change of one field.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Where, as in `spec.containers[name=web].image`.
+    /// The path of the field, such as `spec.containers[name=web].image`.
     pub path: String,
-    /// What is there now; none where nothing is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The current value; none if the field does not exist.
     pub from: Option<Value>,
-    /// What will be there; none where nothing will be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The value after the change; none if the field is removed.
     pub to: Option<Value>,
 }
 
-/// Fields of `metadata` that the server alone writes.
-const SERVERS: [&str; 7] = [
+/// Fields of `metadata` that only the API server writes.
+const SERVER_FIELDS: [&str; 7] = [
     "managedFields",
     "resourceVersion",
     "generation",
@@ -31,20 +28,19 @@ const SERVERS: [&str; 7] = [
     "deletionGracePeriodSeconds",
 ];
 
-/// Holds a whole object, secrets and all, as somebody once applied it.
+/// Contains the whole object as `kubectl apply` last sent it, with secrets.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// What is different in an object, but for what a server or a controller says of itself. What is secret is told to
-/// change, and not from what to what.
+/// The differences, without status and server-written metadata. Both values of a secret field are hidden.
 pub fn diff(before: &Value, after: &Value, mask: &Mask) -> Vec<Difference> {
     let secret = after["kind"] == "Secret" || before["kind"] == "Secret";
-    let (before, after) = (meant(before), meant(after));
+    let (before, after) = (desired_state(before), desired_state(after));
     let mut found = Vec::new();
     compare(&mut Place::default(), before.as_ref(), after.as_ref(), &mut found);
     for Difference { path, from, to } in &mut found {
         let content = secret && (path.starts_with("data") || path.starts_with("stringData"));
         let hidden = |value: &Option<Value>| value.as_ref().is_some_and(|value| mask.hides(value));
-        // Either of them: a secret that is replaced is a secret still.
+        // One secret side hides both: the replaced secret may still be in use.
         if content || path.contains(LAST_APPLIED) || hidden(from) || hidden(to) {
             [from, to].into_iter().flatten().for_each(|value| *value = HIDDEN.into());
         }
@@ -52,12 +48,12 @@ pub fn diff(before: &Value, after: &Value, mask: &Mask) -> Vec<Difference> {
     found
 }
 
-/// What somebody wants an object to be.
-fn meant(object: &Value) -> Option<Value> {
+/// An object without status and server-written metadata.
+fn desired_state(object: &Value) -> Option<Value> {
     let mut object = object.as_object()?.clone();
     object.remove("status");
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.retain(|field, _| !SERVERS.contains(&field.as_str()));
+        metadata.retain(|field, _| !SERVER_FIELDS.contains(&field.as_str()));
     }
     Some(object.into())
 }
@@ -67,7 +63,7 @@ fn compare(place: &mut Place, before: Option<&Value>, after: Option<&Value>, fou
         (before, after) if before == after => {}
         (Some(Value::Object(before)), Some(Value::Object(after))) => fields(place, before, after, found),
         (Some(Value::Array(before)), Some(Value::Array(after))) => items(place, before, after, found),
-        // What is new or gone as a whole is told field by field: each may have to be hidden.
+        // An added or removed map is listed by field, because each field may have to be hidden.
         (None, Some(Value::Object(after))) if !after.is_empty() => fields(place, &Map::new(), after, found),
         (Some(Value::Object(before)), None) if !before.is_empty() => fields(place, before, &Map::new(), found),
         (before, after) => {
@@ -84,7 +80,7 @@ fn fields(place: &mut Place, before: &Map<String, Value>, after: &Map<String, Va
     }
 }
 
-/// Items that have a name are the same wherever they stand; others are by their place.
+/// Compares items by name where all have one, otherwise by index.
 fn items(place: &mut Place, before: &[Value], after: &[Value], found: &mut Vec<Difference>) {
     let (Some(old), Some(new)) = (named(before), named(after)) else {
         for index in 0..before.len().max(after.len()) {
@@ -102,20 +98,20 @@ fn items(place: &mut Place, before: &[Value], after: &[Value], found: &mut Vec<D
     }
 }
 
-/// The name of each item, where every one has a name of its own.
+/// The names of the items, where all have one and it is unique.
 fn named(items: &[Value]) -> Option<Vec<&str>> {
     let names: Vec<&str> = items.iter().map(|item| item["name"].as_str()).collect::<Option<_>>()?;
     (names.iter().collect::<BTreeSet<_>>().len() == names.len()).then_some(names)
 }
 
-/// A place in an object.
+/// The path of a field.
 #[derive(Default)]
 struct Place(Vec<String>);
 
 impl Place {
-    fn within(&mut self, field: String, look: impl FnOnce(&mut Self)) {
+    fn within(&mut self, field: String, visit: impl FnOnce(&mut Self)) {
         self.0.push(field);
-        look(self);
+        visit(self);
         self.0.pop();
     }
 }
@@ -136,18 +132,18 @@ mod tests {
 
     use super::*;
 
-    fn said(before: &Value, after: &Value) -> Vec<String> {
-        said_with(before, after, &Mask::default())
+    fn differences(before: &Value, after: &Value) -> Vec<String> {
+        differences_with(before, after, &Mask::default())
     }
 
-    fn said_with(before: &Value, after: &Value, mask: &Mask) -> Vec<String> {
+    fn differences_with(before: &Value, after: &Value, mask: &Mask) -> Vec<String> {
         let show = |value: Option<Value>| value.map_or("nothing".to_owned(), |value| value.to_string());
         let each = diff(before, after, mask).into_iter();
         each.map(|one| format!("{}: {} to {}", one.path, show(one.from), show(one.to))).collect()
     }
 
     #[test]
-    fn each_field_is_told_with_its_place() {
+    fn each_difference_has_its_path() {
         let rows = [
             (json!({ "spec": { "a": 1 } }), json!({ "spec": { "a": 2 } }), vec!["spec.a: 1 to 2"]),
             (json!({ "spec": {} }), json!({ "spec": { "a": { "b": 1 } } }), vec!["spec.a.b: nothing to 1"]),
@@ -162,50 +158,50 @@ mod tests {
             ),
         ];
         for (before, after, expected) in rows {
-            assert_eq!(said(&before, &after), expected);
+            assert_eq!(differences(&before, &after), expected);
         }
     }
 
     #[test]
-    fn items_with_names_are_the_same_wherever_they_stand() {
+    fn named_items_are_compared_by_name() {
         let before = json!({ "c": [{ "name": "a", "i": 1 }, { "name": "b", "i": 2 }] });
         let after = json!({ "c": [{ "name": "b", "i": 3 }, { "name": "a", "i": 1 }, { "name": "n", "i": 9 }] });
         assert_eq!(
-            said(&before, &after),
+            differences(&before, &after),
             ["c[name=b].i: 2 to 3", "c[name=n].i: nothing to 9", r#"c[name=n].name: nothing to "n""#]
         );
     }
 
     #[test]
-    fn what_the_server_says_of_itself_is_no_change() {
+    fn server_fields_are_no_difference() {
         let live = |version: &str| {
             json!({ "kind": "ConfigMap", "status": { "v": version }, "metadata": {
                 "name": "a", "uid": version, "resourceVersion": version, "generation": version,
                 "creationTimestamp": version, "managedFields": [version],
             } })
         };
-        assert_eq!(said(&live("1"), &live("2")), Vec::<String>::new());
+        assert_eq!(differences(&live("1"), &live("2")), Vec::<String>::new());
     }
 
     #[test]
-    fn a_secret_changes_and_nobody_sees_how() {
+    fn secret_fields_are_listed_without_values() {
         let secret = |word: &str| {
             json!({ "kind": "Secret", "type": "Opaque", "data": { "a.b": word },
                 "metadata": { "annotations": { LAST_APPLIED: format!("{{{word}}}") } } })
         };
         let hidden = format!("{HIDDEN:?} to {HIDDEN:?}");
         let annotation = format!("metadata.annotations[{LAST_APPLIED}]: {hidden}");
-        assert_eq!(said(&secret("old"), &secret("new")), [format!("data[a.b]: {hidden}"), annotation]);
-        let made = said(&Value::Null, &json!({ "kind": "Secret", "stringData": { "a": "x" } }));
+        assert_eq!(differences(&secret("old"), &secret("new")), [format!("data[a.b]: {hidden}"), annotation]);
+        let made = differences(&Value::Null, &json!({ "kind": "Secret", "stringData": { "a": "x" } }));
         assert_eq!(made, [r#"kind: nothing to "Secret""#, &format!("stringData.a: nothing to {HIDDEN:?}")]);
     }
 
     #[test]
-    fn neither_side_of_a_value_from_secrets_is_shown() {
+    fn values_from_secrets_are_hidden_on_both_sides() {
         let mask = Mask::default().secrets(&json!({ "password": "hunter3" }));
         let map =
             |word: &str| json!({ "kind": "ConfigMap", "data": { "url": format!("me:{word}"), "plain": word.len() } });
         let hidden = format!("data.url: {HIDDEN:?} to {HIDDEN:?}");
-        assert_eq!(said_with(&map("hunter2"), &map("hunter3"), &mask), [hidden]);
+        assert_eq!(differences_with(&map("hunter2"), &map("hunter3"), &mask), [hidden]);
     }
 }

@@ -1,65 +1,65 @@
-//! Drift that is nobody's fault: fields of ours that another manager has taken, and may keep.
+//! Ignored drift: fields that another field manager may take over and keep.
 //!
-//! Who owns which field of an object is known to Kubernetes. A field that is ignored is ours as long as nobody else owns it;
-//! once somebody does, it is left out of what we apply, and the API server leaves theirs.
+//! `managedFields` shows which manager owns a field. The hub applies an ignored field as long as no other manager owns it; then
+//! it leaves the field out, and the API server keeps the value of the other manager.
 
 use serde_json::Value;
 
 use crate::MANAGER;
 use crate::matches_live::agrees;
 
-/// Fields that others may take from some objects, as a person names them.
+/// Fields that other managers may take over, as a user configures them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignore {
-    /// The objects' kind.
+    /// The kind of the objects.
     pub kind: String,
-    /// The object's name; none for all of the kind.
+    /// The name of the object; none for all of the kind.
     pub name: Option<String>,
-    /// The fields, as JSON pointers. A segment that is `*` stands for each field or item.
+    /// The fields, as JSON pointers. The segment `*` matches each field or item.
     pub pointers: Vec<String>,
 }
 
-/// The fields that others may take from one object.
+/// The ignored fields of one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ignored(Vec<Field>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field {
     path: Vec<String>,
-    /// Taken only through this part of the object; none for any way.
-    through: Option<&'static str>,
+    /// The subresource through which the field has to be written; none for any.
+    subresource: Option<&'static str>,
 }
 
 impl Ignored {
-    /// Those of an object of an artifact that has these objects: what is always somebody else's to set, and what a person
-    /// names.
+    /// The ignored fields of an object in an artifact with these objects: CA bundles, scaled replicas, and the fields that the
+    /// user names.
     pub fn of(object: &Value, all: &[Value], named: &[Ignore]) -> Self {
         let name = object["metadata"]["name"].as_str();
         let is_named = |ignore: &&Ignore| {
-            object["kind"] == ignore.kind && ignore.name.as_deref().is_none_or(|wanted| name == Some(wanted))
+            object["kind"] == ignore.kind && ignore.name.as_deref().is_none_or(|expected| name == Some(expected))
         };
         let named = named.iter().filter(is_named).flat_map(|ignore| &ignore.pointers);
         let mut fields: Vec<Field> = named.map(|pointer| Field::new(pointer, None)).collect();
-        fields.extend(authority(object).map(|pointer| Field::new(pointer, None)));
-        let scaled = all.iter().any(|other| scales(other, object));
-        // Whoever goes through `scale` wants nothing else: an autoscaler, or a person who does its work.
-        fields.push(Field::new("/spec/replicas", (!scaled).then_some("scale")));
-        fields.retain(|field| there(object, &field.path));
+        fields.extend(ca_bundle(object).map(|pointer| Field::new(pointer, None)));
+        let has_autoscaler = all.iter().any(|other| scales(other, object));
+        // A write through `scale` is deliberate: by an autoscaler of another release, or by `kubectl scale`.
+        fields.push(Field::new("/spec/replicas", (!has_autoscaler).then_some("scale")));
+        fields.retain(|field| has_path(object, &field.path));
         Self(fields)
     }
 
-    /// Whether there are none.
+    /// Whether no field is ignored.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What is applied to the object as it is: without the ignored fields that another manager owns.
+    /// The object without the ignored fields that another manager owns on the live object.
     #[must_use]
     pub fn left_out(&self, object: &Value, live: &Value) -> Value {
         let mut object = object.clone();
         let managers = live["metadata"]["managedFields"].as_array().into_iter().flatten();
         for manager in managers.filter(|manager| manager["manager"] != MANAGER) {
-            let taken = |field: &&Field| field.through.is_none_or(|part| manager["subresource"] == part);
+            let taken = |field: &&Field| field.subresource.is_none_or(|name| manager["subresource"] == name);
             for field in self.0.iter().filter(taken) {
                 leave_out(&mut object, &manager["fieldsV1"], &field.path);
             }
@@ -69,14 +69,14 @@ impl Ignored {
 }
 
 impl Field {
-    fn new(pointer: &str, through: Option<&'static str>) -> Self {
+    fn new(pointer: &str, subresource: Option<&'static str>) -> Self {
         let path = pointer.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~")).collect();
-        Self { path, through }
+        Self { path, subresource }
     }
 }
 
-/// Where an object holds the authority of those the API server calls: whoever makes certificates puts it there.
-fn authority(object: &Value) -> Option<&'static str> {
+/// The CA bundle that a certificate controller injects into an object.
+fn ca_bundle(object: &Value) -> Option<&'static str> {
     match object["kind"].as_str()? {
         "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => Some("/webhooks/*/clientConfig/caBundle"),
         "CustomResourceDefinition" => Some("/spec/conversion/webhook/clientConfig/caBundle"),
@@ -95,9 +95,9 @@ fn scales(scaler: &Value, object: &Value) -> bool {
 }
 
 /// Whether an object has a field at a path.
-fn there(value: &Value, path: &[String]) -> bool {
+fn has_path(value: &Value, path: &[String]) -> bool {
     let Some((segment, rest)) = path.split_first() else { return true };
-    children(value, segment).iter().any(|place| at(value, place).is_some_and(|child| there(child, rest)))
+    children(value, segment).iter().any(|place| at(value, place).is_some_and(|child| has_path(child, rest)))
 }
 
 /// A field of a map or an item of a list.
@@ -127,33 +127,33 @@ fn at<'a>(value: &'a Value, place: &Place) -> Option<&'a Value> {
     }
 }
 
-/// Takes out of a value what a set of fields, as Kubernetes writes them, has at a path. Answers whether all of the value
-/// is in the set.
+/// Removes from a value the fields at a path that a `fieldsV1` set contains. Returns whether the set contains the whole
+/// value.
 fn leave_out(value: &mut Value, fields: &Value, path: &[String]) -> bool {
     let Some(inside) = fields.as_object().filter(|inside| inside.keys().any(|name| name != ".")) else {
-        // A list or a map that is owned as a whole cannot be had in part.
+        // A list or map that is owned as a whole is not left out in part.
         return path.is_empty();
     };
     let (segment, rest) = path.split_first().map_or(("*", path), |(segment, rest)| (segment.as_str(), rest));
-    let mut gone = Vec::new();
+    let mut removed = Vec::new();
     for place in children(value, segment) {
         let Some(child) = at(value, &place) else { continue };
-        let Some((key, owned)) = inside.iter().find(|(key, _)| is(key, &place, child)) else { continue };
+        let Some((key, owned)) = inside.iter().find(|(key, _)| is_entry_of(key, &place, child)) else { continue };
         let child = match &place {
             Place::Field(name) => value.get_mut(name),
             Place::Item(index) => value.get_mut(index),
         };
         let Some(child) = child else { continue };
-        // An item of a list is known by its key: that stays as long as the item does.
-        let known_by: Vec<(String, Value)> =
+        // The key fields of a list item stay as long as the item does.
+        let key_fields: Vec<(String, Value)> =
             key_of(key).into_iter().flatten().filter(|(name, _)| child.get(name).is_some()).collect();
         if leave_out(child, owned, rest) {
-            gone.push(place);
+            removed.push(place);
         } else if let Some(child) = child.as_object_mut() {
-            child.extend(known_by);
+            child.extend(key_fields);
         }
     }
-    for place in gone.into_iter().rev() {
+    for place in removed.into_iter().rev() {
         match (place, &mut *value) {
             (Place::Field(name), Value::Object(fields)) => drop(fields.remove(&name)),
             (Place::Item(index), Value::Array(items)) => drop(items.remove(index)),
@@ -163,18 +163,18 @@ fn leave_out(value: &mut Value, fields: &Value, path: &[String]) -> bool {
     false
 }
 
-/// Whether a name in a set of fields is that of a child.
-fn is(key: &str, place: &Place, child: &Value) -> bool {
+/// Whether an entry of a `fieldsV1` set is about a child.
+fn is_entry_of(key: &str, place: &Place, child: &Value) -> bool {
     match (key.split_once(':'), place) {
         (Some(("f", name)), Place::Field(field)) => name == field,
-        (Some(("k", _)), Place::Item(_)) => key_of(key).is_some_and(|known_by| agrees(child, &known_by.into())),
+        (Some(("k", _)), Place::Item(_)) => key_of(key).is_some_and(|key| agrees(child, &key.into())),
         (Some(("v", item)), Place::Item(_)) => serde_json::from_str::<Value>(item).is_ok_and(|item| item == *child),
         (Some(("i", index)), Place::Item(item)) => index.parse() == Ok(*item),
         _ => false,
     }
 }
 
-/// The fields by which an item of a list is known.
+/// The key fields of a list item.
 fn key_of(key: &str) -> Option<serde_json::Map<String, Value>> {
     serde_json::from_str(key.strip_prefix("k:")?).ok()
 }
@@ -207,7 +207,7 @@ mod tests {
         })
     }
 
-    /// An object that this manager has taken these fields of.
+    /// A live object of which this manager owns these fields.
     fn taken(manager: &Value, fields: &Value) -> Value {
         let mut entry = json!({ "manager": "other", "operation": "Update", "fieldsV1": fields });
         entry.as_object_mut().unwrap().extend(manager.as_object().unwrap().clone());
@@ -219,7 +219,7 @@ mod tests {
         vec![Ignore { kind: "Deployment".to_owned(), name: None, pointers }]
     }
 
-    /// What is left out, as JSON pointers.
+    /// The fields that were left out, as JSON pointers.
     fn missing(before: &Value, after: &Value) -> Vec<String> {
         fn walk(path: &str, before: &Value, after: Option<&Value>, found: &mut Vec<String>) {
             let Some(after) = after else { return found.push(path.to_owned()) };
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_own_of_ignored_fields_is_left_out_and_nothing_else() {
+    fn only_ignored_fields_of_other_managers_are_left_out() {
         let image = json!({ "f:spec": { "f:template": { "f:spec": { "f:containers": {
             r#"k:{"name":"web"}"#: { ".": {}, "f:name": {}, "f:image": {}, "f:args": {} },
         } } } } });
@@ -263,7 +263,7 @@ mod tests {
             (&["/spec/template/spec/containers/0/image"], &any, &image, &["/spec/template/spec/containers/0/image"]),
             (&["/spec/template/spec/containers/*/image"], &any, &image, &["/spec/template/spec/containers/0/image"]),
             (&["/spec/template/spec/containers/1/image"], &any, &image, &[]),
-            // A list that is owned as a whole cannot be had in part.
+            // A list that is owned as a whole is not left out in part.
             (&["/spec/template/spec/containers/0/args/0"], &any, &image, &[]),
             (
                 &["/spec/template/spec/containers/0"],
@@ -281,7 +281,7 @@ mod tests {
             (&["/spec/replicas"], &any, &replicas, &["/spec/replicas"]),
             (&[], &by_scale, &replicas, &["/spec/replicas"]),
             (&[], &by_scale, &image, &[]),
-            // What we own is ours.
+            // Fields that the hub owns are applied.
             (&["/spec/replicas"], &json!({ "manager": "helm" }), &replicas, &[]),
         ];
         for (pointers, manager, fields, expected) in rows {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_that_somebody_injects_stays() {
+    fn injected_ca_bundles_are_left_out() {
         let object = webhooks();
         let fields = json!({ "f:webhooks": { r#"k:{"name":"b"}"#: { "f:clientConfig": { "f:caBundle": {} } } } });
         let left = Ignored::of(&object, &[], &[]).left_out(&object, &taken(&json!({}), &fields));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_autoscaler_of_the_artifact_scales_is_its_own_by_any_way() {
+    fn replicas_with_an_autoscaler_in_the_artifact_are_left_out() {
         let object = deployment();
         let scaler = |name: &str, namespace: &str| {
             json!({ "kind": "HorizontalPodAutoscaler", "metadata": { "name": "h", "namespace": namespace },
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn only_named_objects_have_named_fields_and_only_fields_that_are_there_are_any() {
+    fn ignored_fields_need_a_matching_object_and_an_existing_field() {
         let mut object = deployment();
         object["spec"].as_object_mut().unwrap().remove("replicas");
         let ignored = |kind: &str, name: Option<&str>, pointer: &str| {

@@ -1,13 +1,13 @@
-//! Who manages which fields: what Helm 3 wrote is taken over.
+//! Migration of managed fields from Helm 3, as `csaupgrade` of client-go does.
 //!
-//! Helm 3 updated objects, and so owns fields in another way than one who applies them. As long as it does, a field that is
-//! no longer wanted would stay.
+//! Helm 3 wrote objects with updates instead of server-side apply. Without migration, a field that is no longer desired would
+//! stay, because the update entry still owns it.
 
 use serde_json::{Value, json};
 
 use crate::MANAGER;
 
-/// The managed fields of an object in which what our manager once updated counts as applied; none where it updated nothing.
+/// The managed fields of an object with our update entries merged into the apply entry; none where no update entry exists.
 pub fn migrate_update_managers(metadata: &Value) -> Option<Value> {
     let entries = metadata["managedFields"].as_array()?;
     let (updated, mut rest): (Vec<Value>, Vec<Value>) = entries.iter().cloned().partition(is_updated);
@@ -24,11 +24,11 @@ pub fn migrate_update_managers(metadata: &Value) -> Option<Value> {
 }
 
 fn is_updated(entry: &Value) -> bool {
-    let whole = entry["subresource"].as_str().is_none_or(str::is_empty);
-    entry["manager"] == MANAGER && entry["operation"] == "Update" && whole
+    let is_main_resource = entry["subresource"].as_str().is_none_or(str::is_empty);
+    entry["manager"] == MANAGER && entry["operation"] == "Update" && is_main_resource
 }
 
-/// Whether our manager has updated an object with this metadata.
+/// Whether an object with this metadata has an update entry of our manager.
 pub fn has_update_manager(metadata: &Value) -> bool {
     metadata["managedFields"].as_array().into_iter().flatten().any(is_updated)
 }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_updated_counts_as_applied() {
+    fn update_entries_become_apply_entries() {
         let entry = |manager: &str, operation: &str, fields: Value| json!({ "manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields });
         let (a, b) = (json!({ "f:data": { "f:a": {} } }), json!({ "f:data": { "f:b": {} } }));
         let other = entry("kubectl", "Update", a.clone());

@@ -1,4 +1,4 @@
-//! What is applied, in which order, after which waits, and why.
+//! Renders an extension into an artifact, compares it with live objects, and describes the plan of a change.
 
 mod artifact;
 mod content;
@@ -14,7 +14,6 @@ mod order;
 mod phase;
 mod provenance;
 mod render;
-mod text;
 mod transform;
 
 pub use artifact::{Artifact, Planned, PlannedHook};
@@ -24,8 +23,9 @@ pub use diff::{Difference, diff};
 pub use drift::{Ignore, Ignored};
 pub use field_managers::{has_update_manager, migrate_update_managers};
 pub use fitout_engines::{Environment, Layer, Lookup};
+pub use fitout_model::HIDDEN;
 pub use immutable_fields::immutable_fields;
-pub use mask::{HIDDEN, Mask};
+pub use mask::Mask;
 pub use matches_live::{MANAGER, matches_live};
 pub use model::{Act, Change, Obstacle, Plan, Write};
 pub use order::{install_order, install_rank};
@@ -34,5 +34,4 @@ pub use provenance::{Provenance, Sourced};
 pub use render::{
     Archive, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted, kept, resolve,
 };
-pub use text::{Line, Mark, lines};
 pub use transform::{KEEP, MANAGED_BY, Owner, RELEASE_NAME, RELEASE_NAMESPACE, transform};

@@ -1,17 +1,14 @@
-//! What of a plan is not shown.
+//! Hides secret values of a plan.
 
 use serde_json::Value;
 
-/// Stands for a value that is not shown.
-pub const HIDDEN: &str = "(not shown)";
+/// Shorter secrets are only recognised as a whole value: as part of a value they would match too much.
+const MIN_PART_LENGTH: usize = 4;
 
-/// Secrets shorter than this are only recognised where they are the whole of a value: they would be found everywhere.
-const TELLING: usize = 4;
-
-/// Which values are not shown to whoever asks. What is in a `Secret` is shown to nobody.
+/// The values that are hidden from the requesting user. The data of a `Secret` is always hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
-    /// No value at all is shown: only which fields change.
+    /// Hides all values: only the changed fields are shown.
     all: bool,
     /// Values that came from secrets.
     secrets: Vec<String>,
@@ -23,7 +20,7 @@ impl Mask {
         Self { all: true, ..Self::default() }
     }
 
-    /// Hides every value that is, or has in it, a value from secrets.
+    /// Adds secret values: every value that equals or contains one of them is hidden.
     #[must_use]
     pub fn secrets(mut self, values: &Value) -> Self {
         match values {
@@ -37,17 +34,18 @@ impl Mask {
         }
     }
 
-    /// Whether a value may not be shown.
+    /// Whether a value is hidden.
     pub fn hides(&self, value: &Value) -> bool {
         match value {
             Value::Object(fields) => fields.values().any(|inner| self.hides(inner)),
             Value::Array(items) => items.iter().any(|inner| self.hides(inner)),
             scalar => {
-                let said = text(scalar);
-                let told = |secret: &String| {
-                    !secret.is_empty() && (said == *secret || (secret.len() >= TELLING && said.contains(secret)))
+                let text = text(scalar);
+                let matches = |secret: &String| {
+                    !secret.is_empty()
+                        && (text == *secret || (secret.len() >= MIN_PART_LENGTH && text.contains(secret)))
                 };
-                self.all || self.secrets.iter().any(told)
+                self.all || self.secrets.iter().any(matches)
             }
         }
     }
@@ -64,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_recognised_wherever_it_ends_up() {
+    fn values_that_contain_a_secret_are_hidden() {
         let mask = Mask::default().secrets(&json!({ "db": { "password": "hunter2", "port": 15, "tls": true } }));
         let rows = [
             (json!("hunter2"), true),
@@ -72,7 +70,7 @@ mod tests {
             (json!({ "args": ["--password", "hunter2"] }), true),
             (json!(15), true),
             (json!("15"), true),
-            // Too short to tell: everything with a 15 in it would be hidden.
+            // Too short: every value that contains 15 would be hidden.
             (json!("2015"), false),
             (json!(true), false),
             (json!("hunter"), false),
@@ -83,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_see_nothing_sees_nothing() {
+    fn everything_hides_every_value() {
         let mask = Mask::everything();
         assert!(mask.hides(&json!(1)) && mask.hides(&json!({ "a": "b" })));
         assert!(!Mask::default().hides(&json!("anything")));

@@ -1,18 +1,17 @@
-//! Whether an object on a cluster is what was applied, from the object alone.
+//! Whether a live object matches what was applied, without a request to the API server.
 
 use fitout_model::contains;
 use serde_json::Value;
 
 use crate::Ignored;
 
-/// The field manager under which objects are applied: Helm's own, so that Helm can take over without a conflict.
+/// The field manager for server-side apply: that of Helm, so that Helm can take over without conflicts.
 pub const MANAGER: &str = "helm";
 
-/// Whether applying this again would change nothing: all of it is there, and we own nothing that is not part of it.
+/// Whether applying the object again would change nothing: the live object has all its fields, and our manager owns no others.
+/// Ignored fields may belong to other managers.
 ///
-/// Where a server writes a value in another way than it was written to it, the answer is no, and applying again does no
-/// harm.
-/// Fields that are ignored may be others'.
+/// False negatives are possible where the API server normalizes a value; applying again is then a no-op.
 pub fn matches_live(live: &Value, applied: &Value, ignored: &Ignored) -> bool {
     let applied = &ignored.left_out(applied, live);
     let managers = live["metadata"]["managedFields"].as_array().into_iter().flatten();
@@ -20,15 +19,14 @@ pub fn matches_live(live: &Value, applied: &Value, ignored: &Ignored) -> bool {
     ours.is_some_and(|entry| contains(live, applied) && covers(applied, &entry["fieldsV1"]))
 }
 
-/// Whether every field of a set of fields, as Kubernetes writes them, is in the value.
+/// Whether a value has every field of a `fieldsV1` set.
 fn covers(value: &Value, fields: &Value) -> bool {
     let Some(fields) = fields.as_object() else { return false };
     fields.iter().all(|(path, inner)| {
         let Some((kind, name)) = path.split_once(':') else { return path == "." };
         let found = match kind {
             "f" => value.get(name),
-            // An item of a list, by its key or its value.
-            // A part of the key that was not applied was filled in by the server: the protocol of a port is.
+            // The key of an item may have defaults that were not applied, such as the protocol of a port.
             "k" => item(value, contains, name).or_else(|| item(value, agrees, name)),
             "v" => item(value, |item, key| item == key, name),
             "i" => name.parse::<usize>().ok().and_then(|index| value.get(index)),
@@ -43,11 +41,11 @@ fn item<'a>(list: &'a Value, is: impl Fn(&Value, &Value) -> bool, key: &str) -> 
     list.as_array()?.iter().find(|item| is(item, &key))
 }
 
-/// Whether an item has some of the key, and nothing that contradicts it.
+/// Whether an item has at least one field of the key, and no field that differs from it.
 pub(crate) fn agrees(item: &Value, key: &Value) -> bool {
     let Some(key) = key.as_object() else { return false };
-    let mut said = key.iter().filter_map(|(name, value)| Some(item.get(name)? == value)).peekable();
-    said.peek().is_some() && said.all(|same| same)
+    let mut equal = key.iter().filter_map(|(name, value)| Some(item.get(name)? == value)).peekable();
+    equal.peek().is_some() && equal.all(|is_equal| is_equal)
 }
 
 #[cfg(test)]
@@ -70,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_and_ours_and_no_more_holds() {
+    fn a_live_object_with_exactly_the_applied_fields_matches() {
         let applied = json!({
             "metadata": { "name": "web", "labels": { "a": "b" }, "finalizers": ["mine"] },
             "spec": { "ports": [{ "port": 80, "protocol": "TCP", "name": "http" }] },
@@ -79,7 +77,7 @@ mod tests {
         let metadata = json!({ "f:labels": { "f:a": {} }, "f:finalizers": { r#"v:"mine""#: {} } });
         let rows = [
             (json!({ "f:metadata": metadata, "f:spec": ports(json!({ ".": {}, "f:port": {}, "f:name": {} })) }), true),
-            // A field of ours that is no longer part of it has to go.
+            // A field that our manager owns and no longer applies has to be removed.
             (json!({ "f:metadata": metadata, "f:spec": ports(json!({ "f:targetPort": {} })) }), false),
             (json!({ "f:metadata": { "f:labels": { "f:old": {} } } }), false),
             (json!({ "f:metadata": { "f:finalizers": { r#"v:"old""#: {} } } }), false),
@@ -91,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_filled_in_of_a_key_is_not_missed() {
+    fn defaulted_fields_of_a_key_match() {
         let fields = json!({ "f:spec": { "f:ports": { r#"k:{"port":80,"protocol":"TCP"}"#: { "f:name": {} } } } });
         let rows = [
             (json!({ "port": 80, "name": "http" }), true),
@@ -110,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_changed_or_nobody_applied_does_not_hold() {
+    fn changed_or_unmanaged_objects_do_not_match() {
         let fields = json!({ "f:metadata": { "f:labels": { "f:a": {} } } });
         let changed = json!({ "metadata": { "labels": { "a": "other" } } });
         assert!(!matches_live(&live(&fields), &changed, &Ignored::default()));
-        let mut nobodys = live(&fields);
-        nobodys["metadata"]["managedFields"] = json!([]);
-        assert!(!matches_live(&nobodys, &json!({ "metadata": { "labels": { "a": "b" } } }), &Ignored::default()));
+        let mut unmanaged = live(&fields);
+        unmanaged["metadata"]["managedFields"] = json!([]);
+        assert!(!matches_live(&unmanaged, &json!({ "metadata": { "labels": { "a": "b" } } }), &Ignored::default()));
     }
 }

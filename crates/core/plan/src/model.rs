@@ -1,126 +1,111 @@
-//! A plan: what is going to be done to a cluster, and why.
+//! The plan of one instance: the writes to its cluster, and the reasons for them.
 
 use fitout_model::{Digest, Gvk, ObjectId};
-use serde::{Deserialize, Serialize};
 
 use crate::Difference;
 
-/// Everything that is going to be done for one instance, if all goes well.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// The changes for one instance, provided that every write succeeds.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// What it comes to.
+    /// The kind of change.
     pub change: Change,
-    /// The version that is installed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The installed version.
     pub from: Option<String>,
-    /// The version that will be.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The version after the change.
     pub to: Option<String>,
-    /// Why it will be that one.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    /// The reason for that version.
     pub why: String,
-    /// The revision that the hub will record; none where it records no new one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The number of the revision that the hub will record, if it records one.
     pub revision: Option<u32>,
-    /// Of all that will be applied: the same plan has the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The digest of the rendered artifact. Equal plans have equal digests.
     pub artifact: Option<Digest>,
-    /// Why nothing will be done at all.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The reason that nothing can be planned.
     pub obstacle: Option<Obstacle>,
-    /// What has to happen before any of it is done.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The condition that must hold before the first write.
     pub waits: Option<String>,
     /// Every write to the cluster, in order.
     pub writes: Vec<Write>,
-    /// How many objects are as they should be.
+    /// The number of objects that stay unchanged.
     pub unchanged: usize,
-    /// What a person should know before.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// What a plan comes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The kind of change that a plan makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Change {
-    /// Everything is as it should be, or nothing can be done.
+    /// No change is needed, or none is possible.
     #[default]
     Nothing,
-    /// The first revision.
+    /// The first revision is installed.
     Install,
-    /// Something new over something older.
+    /// Another version or other values are installed.
     Upgrade,
-    /// Something older again.
+    /// An earlier revision is installed again.
     Rollback,
-    /// What somebody changed is put back.
+    /// Drift on the cluster is reverted.
     Repair,
-    /// All of it goes.
+    /// The extension is uninstalled.
     Uninstall,
 }
 
-/// Why nothing will be done until a person does something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "reason", content = "message")]
+/// The reason that the hub makes no change until a user acts.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// No version fits.
     Unresolved(String),
-    /// What was found cannot be rendered.
-    Wrong(String),
-    /// Something of somebody else's is in the way.
+    /// The instance or its extension cannot be rendered.
+    InvalidSpec(String),
+    /// An object or a release that belongs to another owner is in the way.
     Foreign(String),
 }
 
 impl Obstacle {
-    /// In a sentence.
+    /// The sentence for users.
     pub fn message(&self) -> &str {
         match self {
-            Self::Unresolved(message) | Self::Wrong(message) | Self::Foreign(message) => message,
+            Self::Unresolved(message) | Self::InvalidSpec(message) | Self::Foreign(message) => message,
         }
     }
 }
 
 /// One write to the cluster.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Write {
-    /// What is done to the object.
+    /// The kind of write.
     pub act: Act,
-    /// Its group and version.
+    /// The object's API group and version.
     pub api_version: String,
-    /// Its kind.
+    /// The object's kind.
     pub kind: String,
-    /// Its namespace; empty for what has none.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// The object's namespace; empty for a cluster-scoped object.
     pub namespace: String,
-    /// Its name.
+    /// The object's name.
     pub name: String,
-    /// Writes of the same stage are done side by side; the next stage begins when what it needs is there.
+    /// The stage of the write. Writes of one stage run in parallel; the next stage starts when its dependencies are
+    /// ready.
     pub stage: usize,
-    /// What it is for, where the object does not tell: a release record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The purpose of the object, if it is no object of the extension, such as a release record.
     pub note: Option<String>,
-    /// Each field that changes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The fields that change.
     pub changes: Vec<Difference>,
-    /// Why the cluster will not do it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The reason that the cluster would reject the write.
     pub refused: Option<String>,
 }
 
-/// What is done to an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The kind of a write to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// It is made.
+    /// The object is created.
     Create,
-    /// It is changed.
+    /// The object is changed.
     Update,
-    /// It is removed.
+    /// The object is deleted.
     Delete,
 }
 
 impl Write {
-    /// A write to an object, of which no more is known.
+    /// Creates a write to an object, without details.
     pub fn new(act: Act, id: &ObjectId, stage: usize) -> Self {
         Self {
             act,
@@ -135,7 +120,7 @@ impl Write {
         }
     }
 
-    /// The object.
+    /// The identity of the object.
     pub fn object(&self) -> ObjectId {
         let gvk = Gvk::new(&self.api_version, &self.kind);
         ObjectId { gvk, namespace: self.namespace.clone(), name: self.name.clone() }
@@ -143,7 +128,7 @@ impl Write {
 }
 
 impl Plan {
-    /// The first thing that the cluster would refuse.
+    /// The reason for the first write that the cluster would reject.
     pub fn refusal(&self) -> Option<&str> {
         self.writes.iter().find_map(|write| write.refused.as_deref())
     }
@@ -151,26 +136,12 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
-    fn a_plan_is_a_value_that_can_be_written_and_read() {
+    fn write_names_its_object() {
         let id = ObjectId { gvk: Gvk::new("apps/v1", "Deployment"), namespace: "shop".into(), name: "web".into() };
-        let plan = Plan {
-            change: Change::Upgrade,
-            obstacle: Some(Obstacle::Foreign("it is not ours".to_owned())),
-            writes: vec![Write::new(Act::Update, &id, 2)],
-            ..Plan::default()
-        };
-        let value = serde_json::to_value(&plan).unwrap();
-        let write = json!({
-            "act": "Update", "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web", "stage": 2,
-        });
-        let obstacle = json!({ "reason": "Foreign", "message": "it is not ours" });
-        assert_eq!(value, json!({ "change": "Upgrade", "obstacle": obstacle, "writes": [write], "unchanged": 0 }));
-        assert_eq!(serde_json::from_value::<Plan>(value).unwrap(), plan);
-        assert_eq!(plan.writes[0].object(), id);
+        let write = Write::new(Act::Update, &id, 2);
+        assert_eq!((write.api_version.as_str(), write.object()), ("apps/v1", id));
     }
 }

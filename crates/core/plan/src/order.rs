@@ -1,6 +1,6 @@
-//! The order of kinds, as Helm installs them.
+//! The order in which Helm installs kinds.
 
-/// Helm's order of kinds at installation. What is not in it comes last, in the order of its kind's name.
+/// Helm's `InstallOrder`. Unknown kinds come last, in alphabetical order.
 const INSTALL: [&str; 36] = [
     "PriorityClass",
     "Namespace",
@@ -40,12 +40,12 @@ const INSTALL: [&str; 36] = [
     "APIService",
 ];
 
-/// Helm's whole order.
+/// Helm's complete install order.
 pub fn install_order() -> impl Iterator<Item = &'static str> {
     INSTALL.into_iter().chain(["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"])
 }
 
-/// Where a kind comes in Helm's order; none for a kind that Helm does not know.
+/// The position of a kind in Helm's install order; none for a kind that Helm does not know.
 pub fn install_rank(kind: &str) -> Option<usize> {
     install_order().position(|known| known == kind)
 }

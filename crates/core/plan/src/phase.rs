@@ -1,44 +1,44 @@
-//! Phases: what can be applied side by side, and what has to be waited for before the next.
+//! Phases: groups of kinds that are applied in parallel, and the gates between them.
 
 use fitout_model::Gvk;
 
 use crate::install_rank;
 
-/// A group of objects that are applied side by side, once what they need is there.
+/// A group of objects that are applied in parallel, once the objects they depend on exist.
 ///
-/// Few phases make an install fast; these are enough that no write of a clean install fails, and that no controller
-/// finds something missing that is on its way.
+/// Few phases make an install fast. These are enough that no write of a clean install fails, and that no controller misses an
+/// object that is applied later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Namespaces and the definitions of custom resources.
+    /// Namespaces and CRDs.
     NamespacesAndCrds,
-    /// Accounts, roles, configuration, storage: what workloads refer to.
+    /// Service accounts, roles, configuration and storage, to which workloads refer.
     Config,
-    /// Services, so that workloads find them in their environment.
+    /// Services, so that pods have their environment variables.
     Services,
-    /// What runs, and what leads to it.
+    /// Workloads and ingresses.
     Workloads,
-    /// What the API server itself calls: it must be answered from the first moment.
+    /// Webhook configurations and API services, whose backends the API server calls at once.
     Webhooks,
-    /// Custom resources and everything that Helm's order does not know.
+    /// Custom resources and all other kinds that are not in Helm's order.
     CustomResources,
 }
 
-/// What has to be true of a phase's objects before the next phase begins.
+/// The state that a phase's objects must reach before the next phase begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// They were applied.
+    /// The objects are applied.
     Applied,
-    /// They are healthy.
+    /// The objects are healthy.
     Healthy,
 }
 
 impl Phase {
-    /// All of them, in order.
+    /// All phases, in order.
     pub const ALL: [Self; 6] =
         [Self::NamespacesAndCrds, Self::Config, Self::Services, Self::Workloads, Self::Webhooks, Self::CustomResources];
 
-    /// What a later phase waits for. Workloads are only waited for where the API server is going to call them.
+    /// The gate after a phase. Workloads only have to be healthy where webhooks follow, which the API server calls.
     pub fn gate(self, webhooks_follow: bool) -> Gate {
         match self {
             Self::NamespacesAndCrds | Self::Webhooks => Gate::Healthy,
@@ -52,7 +52,7 @@ impl Phase {
 pub fn phase(gvk: &Gvk) -> Phase {
     const BUILT_IN: [&str; 4] = ["", "apps", "batch", "autoscaling"];
     let built_in = BUILT_IN.contains(&gvk.group.as_str()) || gvk.group.ends_with(".k8s.io");
-    // A custom resource may share its kind's name with one of Kubernetes' own.
+    // A custom resource may have the kind name of a built-in resource.
     let Some(rank) = install_rank(&gvk.kind).filter(|_| built_in || gvk.group == "policy") else {
         return Phase::CustomResources;
     };
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn workloads_are_waited_for_only_where_the_server_will_call_them() {
+    fn workloads_have_to_be_healthy_only_before_webhooks() {
         assert_eq!(Phase::Workloads.gate(true), Gate::Healthy);
         assert_eq!(Phase::Workloads.gate(false), Gate::Applied);
         assert_eq!(Phase::NamespacesAndCrds.gate(false), Gate::Healthy);

@@ -1,4 +1,4 @@
-//! From what is wanted, and what there is, to the very thing that is applied.
+//! From a request and a catalog to a rendered release: resolves a version, renders it and builds the artifact.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,115 +17,118 @@ use crate::content::{Content, KeptHook};
 use crate::transform::{place, transform};
 use crate::{Artifact, Ignore, Ignored, Owner};
 
-/// What is asked for, and for what cluster.
+/// The extension to render, and the cluster it is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The extension.
+    /// The extension's name.
     pub extension: &'a str,
-    /// The range of versions that will do.
+    /// The requested version range.
     pub version: Option<&'a str>,
-    /// Whether a newer version that fits is taken, or only one that has to be.
+    /// Whether to upgrade to the newest version that fits. Otherwise the installed version stays as long as it fits.
     pub latest: bool,
-    /// The version that is installed.
+    /// The installed version.
     pub installed: Option<&'a str>,
-    /// The values of all layers above the definition's own. A null deletes what is below it.
+    /// The merged values of all layers above the definition's own. A null deletes the value below it.
     pub values: &'a Value,
-    /// The release it becomes.
+    /// The release of the instance.
     pub owner: Owner<'a>,
-    /// The number of the revision that would be made.
+    /// The number of the new revision.
     pub revision: u32,
-    /// The cluster's Kubernetes version, as the cluster says it.
+    /// The cluster's Kubernetes version, as the cluster reports it.
     pub kubernetes: &'a str,
     /// The kinds that the cluster serves.
     pub apis: &'a Apis,
 }
 
-/// A version that was chosen, with all that it is rendered from.
+/// The chosen version, with all inputs of its rendering.
 #[derive(Clone, Debug)]
 pub struct ResolvedPackage {
     /// The definition with its files.
     pub package: Arc<Package>,
-    /// The packaged chart, where it comes from a repository.
+    /// The chart archive, where the chart comes from a repository.
     pub archive: Option<Archive>,
-    /// Why it is this version.
+    /// Why this version was chosen.
     pub why: String,
 }
 
-/// A packaged chart. A clone shares its content.
+/// A chart archive. Clones share the bytes.
 #[derive(Clone, Debug)]
 pub struct Archive {
-    /// What it holds.
+    /// The bytes.
     pub content: Arc<[u8]>,
-    /// Of that.
+    /// The digest of the bytes.
     pub digest: Digest,
 }
 
 impl Archive {
-    /// The archive of this content.
+    /// An archive of these bytes.
     pub fn new(content: Vec<u8>) -> Self {
         Self { digest: Digest::of(&content), content: content.into() }
     }
 }
 
-/// What is to be installed, and where it came from.
+/// A rendered revision, with its inputs.
 #[derive(Clone, Debug)]
 pub struct RenderedRelease {
-    /// What the state machine works from.
+    /// The artifact.
     pub artifact: Artifact,
-    /// All of it.
+    /// Its content.
     pub content: Content,
-    /// Where each object is in it.
+    /// The index of each object in the content.
     places: BTreeMap<ObjectId, usize>,
-    /// What it was rendered from; none where it is an earlier revision's.
+    /// The package it was rendered from; none for the artifact of an earlier revision.
     pub chosen: Option<ResolvedPackage>,
-    /// Of all that goes into it, but for the number of its revision.
+    /// The digest of all inputs of the rendering, except the revision number.
     pub inputs: Option<Digest>,
-    /// The version that was chosen.
+    /// The chosen version.
     pub version: String,
-    /// The version of what is inside, as the definition says it.
+    /// The application version of the definition.
     pub app_version: String,
-    /// Of the definition with its files.
+    /// The digest of the definition and its files.
     pub definition: Digest,
-    /// The values it was made with.
+    /// The values of the rendering.
     pub values: Value,
-    /// Why it is this version.
+    /// Why this version was chosen.
     pub why: String,
-    /// May be installed before the cluster has a Ready node.
+    /// Whether it can be installed before the cluster has a Ready node.
     pub bootstrap: bool,
-    /// Fields that a person leaves to others.
+    /// Fields that other managers may take over.
     pub ignore: Vec<Ignore>,
 }
 
-/// Why there is nothing to install.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why an extension cannot be rendered. The message is a sentence for the status of the instance.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
-    /// No version was found.
+    /// No version was chosen.
+    #[error("{0}")]
     Unresolved(String),
-    /// The version that was found cannot be rendered.
+    /// The chosen version cannot be rendered.
+    #[error("{0}")]
     Invalid(String),
-    /// What it is rendered from cannot be had just now.
+    /// An input of the rendering is temporarily unavailable.
+    #[error("{0}")]
     Unavailable(String),
 }
 
-/// What a rendering comes to.
+/// The progress of a rendering.
 #[derive(Clone, Debug)]
 pub enum RenderProgress {
-    /// These have to be looked up on the cluster first.
+    /// These objects have to be looked up on the cluster first.
     Need(Vec<Lookup>),
-    /// What is to be installed.
+    /// The rendering is complete.
     Ready(Box<RenderedRelease>),
 }
 
-/// Chooses a version.
+/// Chooses a version from a catalog.
 pub fn resolve(request: &Request, packages: &Packages) -> Result<ResolvedPackage, RenderError> {
     let offered: Vec<&Arc<Package>> =
         packages.packages.iter().filter(|package| package.definition.extension == request.extension).collect();
-    // Where nothing could be read, why is what a person has to know.
-    let unread = || {
+    // The first problem is the cause, if no version could be read.
+    let problem = || {
         let place = format!("{}/", request.extension);
         packages.problems.iter().find(|(at, _)| at.starts_with(&place)).map(|(_, problem)| problem.to_string())
     };
-    if let Some(problem) = unread().filter(|_| offered.is_empty()) {
+    if let Some(problem) = problem().filter(|_| offered.is_empty()) {
         return Err(RenderError::Unresolved(problem));
     }
     let versions: Vec<String> = offered.iter().map(|package| package.definition.version.to_string()).collect();
@@ -146,19 +149,19 @@ pub fn resolve(request: &Request, packages: &Packages) -> Result<ResolvedPackage
         installed: request.installed,
         latest: request.latest,
     };
-    let choice = choose(&question).map_err(RenderError::Unresolved)?;
+    let choice = choose(&question).map_err(|error| RenderError::Unresolved(error.to_string()))?;
     Ok(ResolvedPackage { package: Arc::clone(offered[choice.index]), archive: None, why: choice.why })
 }
 
 impl ResolvedPackage {
-    /// How many bytes there are to render from.
+    /// The size of all inputs in bytes.
     pub fn size(&self) -> usize {
         let archive = self.archive.as_ref().map_or(0, |archive| archive.content.len());
         archive + self.package.files.values().map(Vec::len).sum::<usize>()
     }
 
-    /// Of all that goes into a rendering, but for the number of its revision and what a cluster answers. As long as it is
-    /// the same, what was rendered once is what is wanted: nothing that was made by chance is made again.
+    /// The digest of all inputs of a rendering, except the revision number and the results of lookups. As long as it is the
+    /// same, the stored artifact is reused, so that random values of templates do not change.
     pub fn inputs(&self, request: &Request) -> Digest {
         Digest::of_value(&json!([
             self.package.digest,
@@ -170,14 +173,14 @@ impl ResolvedPackage {
         ]))
     }
 
-    /// Renders it and puts every object in its place.
+    /// Renders the package, and adds namespaces and ownership to every object.
     pub fn render(
         &self,
         request: &Request,
         answers: &BTreeMap<Lookup, Value>,
         world: &Rc<dyn Environment>,
     ) -> Result<RenderProgress, RenderError> {
-        let wrong = |problem: Problem| RenderError::Invalid(problem.to_string());
+        let invalid = |problem: Problem| RenderError::Invalid(problem.to_string());
         let Owner { name, namespace } = request.owner;
         let input = Input {
             definition: &self.package.definition,
@@ -189,21 +192,21 @@ impl ResolvedPackage {
             answers,
             world,
         };
-        let made = match render_definition(&input).map_err(wrong)? {
+        let rendered = match render_definition(&input).map_err(invalid)? {
             RenderOutcome::NeedLookups(lookups) => return Ok(RenderProgress::Need(lookups)),
-            RenderOutcome::Rendered(made) => made,
+            RenderOutcome::Rendered(rendered) => rendered,
         };
-        let content = placed(made, request.owner, request.apis).map_err(wrong)?;
+        let content = placed(rendered, request.owner, request.apis).map_err(invalid)?;
         let digest = Digest::of(content.text());
-        Ok(RenderProgress::Ready(Box::new(self.prepared(content, digest, request))))
+        Ok(RenderProgress::Ready(Box::new(self.release(content, digest, request))))
     }
 
-    /// What was rendered from it before, as it was kept.
-    pub fn again(&self, kept: &str, request: &Request) -> Result<RenderedRelease, RenderError> {
-        Ok(self.prepared(Content::read(kept)?, Digest::of(kept), request))
+    /// The release of an earlier rendering, from its stored content.
+    pub fn again(&self, stored: &str, request: &Request) -> Result<RenderedRelease, RenderError> {
+        Ok(self.release(Content::read(stored)?, Digest::of(stored), request))
     }
 
-    fn prepared(&self, content: Content, digest: Digest, request: &Request) -> RenderedRelease {
+    fn release(&self, content: Content, digest: Digest, request: &Request) -> RenderedRelease {
         let definition = &self.package.definition;
         RenderedRelease {
             inputs: Some(self.inputs(request)),
@@ -218,7 +221,7 @@ impl ResolvedPackage {
         }
     }
 
-    /// What came with the definition.
+    /// The files to render from.
     pub fn files(&self) -> Files<'_> {
         let archive = self.archive.as_ref();
         Files {
@@ -229,27 +232,28 @@ impl ResolvedPackage {
     }
 }
 
-/// What a release is made of that another hand made, as its record has it.
+/// The content of a release that another client created, from its release record.
 pub fn adopted(release: &Recorded, owner: Owner, apis: &Apis) -> Result<RenderedRelease, RenderError> {
-    let wrong = |problem: Problem| RenderError::Invalid(format!("record of revision {}: {problem}", release.revision));
-    let mut made = recorded_made(release).map_err(wrong)?;
-    // What the cluster no longer serves in that version is the same object in another, or is no more.
-    made.objects.retain_mut(|object| serve(object, apis));
-    made.hooks.retain_mut(|(_, object)| serve(object, apis));
-    let content = placed(made, owner, apis).map_err(wrong)?;
+    let invalid =
+        |problem: Problem| RenderError::Invalid(format!("record of revision {}: {problem}", release.revision));
+    let mut rendered = recorded_made(release).map_err(invalid)?;
+    // An object whose version is no longer served exists in another version, or no longer at all.
+    rendered.objects.retain_mut(|object| use_served_version(object, apis));
+    rendered.hooks.retain_mut(|(_, object)| use_served_version(object, apis));
+    let content = placed(rendered, owner, apis).map_err(invalid)?;
     let digest = Digest::of(content.text());
     let metadata = release.chart.as_ref().and_then(|chart| chart.metadata.as_ref());
     Ok(RenderedRelease {
         version: metadata.map(|metadata| metadata.version.clone()).unwrap_or_default(),
         app_version: metadata.map(|metadata| metadata.app_version.clone()).unwrap_or_default(),
         values: Value::Object(release.config.clone()),
-        why: format!("another hand made revision {}", release.revision),
+        why: format!("revision {} was created by another client", release.revision),
         ..from_content(content, digest, None)
     })
 }
 
-/// Speaks of an object in a version that the cluster serves, where there is one.
-fn serve(object: &mut Value, apis: &Apis) -> bool {
+/// Sets the `apiVersion` of an object to one that the cluster serves. Returns false where the kind is not served.
+fn use_served_version(object: &mut Value, apis: &Apis) -> bool {
     let Some(id) = ObjectId::of(object) else { return true };
     if apis.scope(&id.gvk).is_some() {
         return true;
@@ -261,53 +265,54 @@ fn serve(object: &mut Value, apis: &Apis) -> bool {
     served.is_some()
 }
 
-fn placed(made: Rendered, owner: Owner, apis: &Apis) -> Result<Content, Problem> {
-    let brought: Apis = made.crds.iter().chain(&made.objects).flat_map(defined_kinds).collect();
-    let mut hooks = Vec::with_capacity(made.hooks.len());
-    for (hook, object) in made.hooks {
-        hooks.push(KeptHook { hook, object: place(object, &brought, owner, apis)? });
+/// Adds namespaces and ownership to all that was rendered.
+fn placed(rendered: Rendered, owner: Owner, apis: &Apis) -> Result<Content, Problem> {
+    let defined: Apis = rendered.crds.iter().chain(&rendered.objects).flat_map(defined_kinds).collect();
+    let mut hooks = Vec::with_capacity(rendered.hooks.len());
+    for (hook, object) in rendered.hooks {
+        hooks.push(KeptHook { hook, object: place(object, &defined, owner, apis)? });
     }
-    let crds = made.crds.into_iter().map(|crd| place(crd, &brought, owner, apis)).collect::<Result<_, _>>()?;
-    let objects = transform(made.objects, &brought, owner, apis)?;
-    Ok(Content { objects, crds, hooks, notes: made.notes, manifest: made.manifest })
+    let crds = rendered.crds.into_iter().map(|crd| place(crd, &defined, owner, apis)).collect::<Result<_, _>>()?;
+    let objects = transform(rendered.objects, &defined, owner, apis)?;
+    Ok(Content { objects, crds, hooks, notes: rendered.notes, manifest: rendered.manifest })
 }
 
-/// As much as is certain to fit into a record, which is packed but encoded twice.
-const RECORDED: usize = 512 << 10;
+/// The size that certainly fits into a release record, which is compressed but base64-encoded twice.
+const RECORD_LIMIT: usize = 512 << 10;
 
 impl RenderedRelease {
-    /// Whether a release's record holds all of it, so that [`adopted`] makes the very same of it again.
+    /// Whether the release record contains all content, so that [`adopted`] restores the same artifact from it.
     pub fn fits_a_record(&self) -> bool {
         let Content { crds, hooks, notes, manifest, .. } = &self.content;
         let hooks: usize = hooks.iter().map(|kept| kept.hook.manifest.len()).sum();
         match (&self.chosen, manifest) {
             (Some(chosen), Some(manifest)) if crds.is_empty() => {
-                chosen.size() + manifest.len() + hooks + notes.len() <= RECORDED
+                chosen.size() + manifest.len() + hooks + notes.len() <= RECORD_LIMIT
             }
             _ => false,
         }
     }
 
-    /// What is applied as this object.
+    /// The object to apply.
     pub fn object(&self, id: &ObjectId) -> Option<&Value> {
-        let crd = || self.content.crds.iter().find(|crd| ObjectId::of(crd).as_ref() == Some(id));
-        self.places.get(id).map(|place| &self.content.objects[*place]).or_else(crd)
+        let find_crd = || self.content.crds.iter().find(|crd| ObjectId::of(crd).as_ref() == Some(id));
+        self.places.get(id).map(|place| &self.content.objects[*place]).or_else(find_crd)
     }
 
-    /// The fields that others may take from this object.
+    /// The ignored fields of this object.
     pub fn ignored(&self, id: &ObjectId) -> Ignored {
         self.object(id).map(|object| Ignored::of(object, &self.content.objects, &self.ignore)).unwrap_or_default()
     }
 
-    /// What is applied as the object of this hook.
+    /// The object of this hook.
     pub fn hook(&self, id: &ObjectId) -> Option<&Value> {
         self.content.hooks.iter().map(|kept| &kept.object).find(|object| ObjectId::of(object).as_ref() == Some(id))
     }
 }
 
-/// What was kept of an earlier revision, to be applied again.
-pub fn kept(kept: &str, rolls_back_to: Option<u32>) -> Result<RenderedRelease, RenderError> {
-    Ok(from_content(Content::read(kept)?, Digest::of(kept), rolls_back_to))
+/// The release of an earlier revision, from its stored content.
+pub fn kept(stored: &str, rolls_back_to: Option<u32>) -> Result<RenderedRelease, RenderError> {
+    Ok(from_content(Content::read(stored)?, Digest::of(stored), rolls_back_to))
 }
 
 fn from_content(content: Content, digest: Digest, rolls_back_to: Option<u32>) -> RenderedRelease {
@@ -349,7 +354,7 @@ mod tests {
         read_packages(files.collect())
     }
 
-    fn asked(packages: &Packages, version: Option<&str>) -> Result<RenderedRelease, RenderError> {
+    fn rendered(packages: &Packages, version: Option<&str>) -> Result<RenderedRelease, RenderError> {
         let apis = [(Gvk::new("v1", "ConfigMap"), Scope::Namespaced)].into_iter().collect();
         let request = Request {
             extension: "web",
@@ -364,7 +369,7 @@ mod tests {
         };
         let world: Rc<dyn Environment> = Rc::new(fitout_environment::HostEnvironment);
         match resolve(&request, packages)?.render(&request, &BTreeMap::new(), &world)? {
-            RenderProgress::Ready(prepared) => Ok(*prepared),
+            RenderProgress::Ready(release) => Ok(*release),
             RenderProgress::Need(lookups) => panic!("{lookups:?}"),
         }
     }
@@ -372,31 +377,31 @@ mod tests {
     #[test]
     fn the_newest_version_that_fits_is_rendered_and_placed() {
         let offered = packages(&[("1.0.0", ""), ("1.1.0", ", appVersion: v9"), ("1.2.0", ", kubernetes: '>=1.40'")]);
-        let prepared = asked(&offered, None).unwrap();
-        assert_eq!((prepared.version.as_str(), prepared.app_version.as_str()), ("1.1.0", "v9"));
-        let ids: Vec<String> = prepared.artifact.objects.iter().map(|planned| planned.id.to_string()).collect();
+        let release = rendered(&offered, None).unwrap();
+        assert_eq!((release.version.as_str(), release.app_version.as_str()), ("1.1.0", "v9"));
+        let ids: Vec<String> = release.artifact.objects.iter().map(|planned| planned.id.to_string()).collect();
         assert_eq!(ids, ["ConfigMap/shop/web"]);
-        assert_eq!(prepared.artifact.digest, Digest::of(prepared.content.text()));
+        assert_eq!(release.artifact.digest, Digest::of(release.content.text()));
     }
 
     #[test]
-    fn what_was_kept_is_the_same_artifact() {
-        let prepared = asked(&packages(&[("1.0.0", "")]), None).unwrap();
-        let again = kept(&prepared.content.text(), Some(1)).unwrap();
-        assert_eq!(again.artifact.digest, prepared.artifact.digest);
-        assert_eq!(again.artifact.objects, prepared.artifact.objects);
+    fn stored_content_restores_the_same_artifact() {
+        let release = rendered(&packages(&[("1.0.0", "")]), None).unwrap();
+        let again = kept(&release.content.text(), Some(1)).unwrap();
+        assert_eq!(again.artifact.digest, release.artifact.digest);
+        assert_eq!(again.artifact.objects, release.artifact.objects);
     }
 
     #[test]
-    fn where_no_version_can_be_read_the_reason_is_said() {
+    fn an_unreadable_catalog_is_the_reason() {
         let offered = packages(&[("1.0.0", ", kubernets: '>=1.33'")]);
-        let sentence = "web/1.0.0/definition.yaml: spec.kubernets: there is no such field; did you mean `kubernetes`?";
-        assert_eq!(asked(&offered, None).unwrap_err(), RenderError::Unresolved(sentence.to_owned()));
+        let sentence = "web/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?";
+        assert_eq!(rendered(&offered, None).unwrap_err(), RenderError::Unresolved(sentence.to_owned()));
     }
 
     #[test]
-    fn a_version_that_nobody_offers_is_not_resolved() {
+    fn a_version_that_does_not_exist_is_not_resolved() {
         let offered = packages(&[("1.0.0", "")]);
-        assert!(matches!(asked(&offered, Some("2.x")), Err(RenderError::Unresolved(_))));
+        assert!(matches!(rendered(&offered, Some("2.x")), Err(RenderError::Unresolved(_))));
     }
 }

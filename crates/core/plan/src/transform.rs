@@ -1,4 +1,4 @@
-//! Between render and check: every object gets its place and its owner.
+//! Adds namespaces and ownership metadata to rendered objects, and sorts them.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,34 @@ use serde_json::{Map, Value};
 
 use crate::install_rank;
 
-/// Whose objects they are, in Helm's words.
+/// The Helm release that owns the objects.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'a> {
     /// The release's name.
     pub name: &'a str,
-    /// The release's namespace, and that of every object that names none.
+    /// The release's namespace, which is the default namespace of its objects.
     pub namespace: &'a str,
 }
 
-/// The label and the annotations by which Helm knows its own.
+/// The label that marks objects of Helm.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-/// Names the release.
+/// The annotation with the release's name.
 pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
-/// Names the release's namespace.
+/// The annotation with the release's namespace.
 pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
-/// Says `keep` of what stays when its release goes.
+/// The annotation that is `keep` on objects that stay when the release is uninstalled.
 pub const KEEP: &str = "helm.sh/resource-policy";
 
-/// Puts each object where it belongs on a cluster that serves these kinds, marks it as the owner's, and sorts them in
-/// the order in which Helm installs kinds. These kinds are brought along.
-pub fn transform(objects: Vec<Value>, brought: &Apis, owner: Owner, apis: &Apis) -> Result<Vec<Value>, Problem> {
+/// Sets the namespace and the ownership metadata of each object, and sorts them in Helm's install order. `defined` are the
+/// kinds of CRDs among them, `apis` the kinds that the cluster serves.
+pub fn transform(objects: Vec<Value>, defined: &Apis, owner: Owner, apis: &Apis) -> Result<Vec<Value>, Problem> {
     let mut placed: BTreeMap<ObjectId, Value> = BTreeMap::new();
     for object in objects {
-        let mut object = place(object, brought, owner, apis)?;
+        let mut object = place(object, defined, owner, apis)?;
         mark(&mut object, owner);
         let Some(id) = ObjectId::of(&object) else { continue };
         if placed.insert(id.clone(), object).is_some() {
-            return Err(problem(&id, "it is there twice", TWICE));
+            return Err(problem(&id, "it is defined twice", TWICE));
         }
     }
     let mut sorted: Vec<(ObjectId, Value)> = placed.into_iter().collect();
@@ -42,8 +42,8 @@ pub fn transform(objects: Vec<Value>, brought: &Apis, owner: Owner, apis: &Apis)
     Ok(sorted.into_iter().map(|(_, object)| object).collect())
 }
 
-/// What to do about an object that is there twice.
-const TWICE: &str = "take one of the two out of the chart or the manifests, or take another version";
+/// The hint for an object that is defined twice.
+const TWICE: &str = "remove one of the two from the chart or the manifests, or choose another version";
 
 fn problem(id: &ObjectId, message: &str, hint: &str) -> Problem {
     Problem { field: id.to_string(), message: message.to_owned(), hint: Some(hint.to_owned()) }
@@ -52,16 +52,16 @@ fn problem(id: &ObjectId, message: &str, hint: &str) -> Problem {
 fn unknown(id: &ObjectId, apis: &Apis) -> Problem {
     let message = format!("the cluster does not serve {} {}", id.gvk.api_version(), id.gvk.kind);
     let hint = apis.nearest(&id.gvk).map_or_else(
-        || "install what defines it first, or ship its CustomResourceDefinition".to_owned(),
+        || "install the extension that provides it first, or ship its CustomResourceDefinition".to_owned(),
         |meant| format!("did you mean {} {}?", meant.api_version(), meant.kind),
     );
     problem(id, &message, &hint)
 }
 
-/// Puts an object where it belongs, whosever it is.
-pub(crate) fn place(mut object: Value, brought: &Apis, owner: Owner, apis: &Apis) -> Result<Value, Problem> {
+/// Sets or removes the namespace of an object by the scope of its kind.
+pub(crate) fn place(mut object: Value, defined: &Apis, owner: Owner, apis: &Apis) -> Result<Value, Problem> {
     let Some(id) = ObjectId::of(&object) else { return Ok(object) };
-    let scope = apis.scope(&id.gvk).or_else(|| brought.scope(&id.gvk)).ok_or_else(|| unknown(&id, apis))?;
+    let scope = apis.scope(&id.gvk).or_else(|| defined.scope(&id.gvk)).ok_or_else(|| unknown(&id, apis))?;
     let Some(metadata) = object["metadata"].as_object_mut() else { return Ok(object) };
     match scope {
         Scope::Cluster => drop(metadata.remove("namespace")),
@@ -114,9 +114,8 @@ mod tests {
         json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "a" } })
     }
 
-    fn transformed(objects: &[Value]) -> Result<Vec<Value>, String> {
+    fn transformed(objects: &[Value]) -> Result<Vec<Value>, Problem> {
         transform(objects.to_vec(), &objects.iter().flat_map(defined_kinds).collect(), OWNER, &apis())
-            .map_err(|problem| problem.to_string())
     }
 
     #[test]
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_that_is_named_stays_and_one_that_makes_no_sense_goes() {
+    fn explicit_namespaces_stay_and_those_of_cluster_scoped_objects_are_removed() {
         let mut elsewhere = object("v1", "ConfigMap");
         elsewhere["metadata"]["namespace"] = "other".into();
         let mut misplaced = object("v1", "Namespace");
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_sorted_as_helm_sorts_them() {
+    fn objects_are_in_helms_install_order() {
         let objects =
             transformed(&[object("apps/v1", "Deployment"), object("v1", "ConfigMap"), object("v1", "Namespace")]);
         let kinds: Vec<Value> = objects.unwrap().iter().map(|object| object["kind"].clone()).collect();
@@ -153,22 +152,22 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_may_come_with_its_definition() {
-        let definition = json!({
+    fn a_custom_resource_may_come_with_its_crd() {
+        let crd = json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": { "name": "widgets.example.com" },
             "spec": { "group": "example.com", "scope": "Cluster", "names": { "kind": "Widget" }, "versions": [{ "name": "v1" }] },
         });
-        let objects = transformed(&[object("example.com/v1", "Widget"), definition]).unwrap();
+        let objects = transformed(&[object("example.com/v1", "Widget"), crd]).unwrap();
         assert_eq!(objects[1]["metadata"].get("namespace"), None);
     }
 
     #[test]
-    fn wrong_objects_are_named_with_their_remedy() {
+    fn problems_name_the_object_and_the_remedy() {
         let rows = [
             (
                 vec![object("v1", "ConfigMap"), object("v1", "ConfigMap")],
-                "ConfigMap/shop/a: it is there twice; take one of the two out of the chart or the manifests, or take another version",
+                "ConfigMap/shop/a: it is defined twice; remove one of the two from the chart or the manifests, or choose another version",
             ),
             (
                 vec![object("apps/v1beta1", "Deployment")],
@@ -180,11 +179,11 @@ mod tests {
             ),
             (
                 vec![object("example.com/v1", "Gadget")],
-                "Gadget/a: the cluster does not serve example.com/v1 Gadget; install what defines it first, or ship its CustomResourceDefinition",
+                "Gadget/a: the cluster does not serve example.com/v1 Gadget; install the extension that provides it first, or ship its CustomResourceDefinition",
             ),
         ];
         for (objects, expected) in rows {
-            assert_eq!(transformed(&objects).unwrap_err(), expected);
+            assert_eq!(transformed(&objects).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -1,8 +1,7 @@
-//! Hooks: what runs at certain moments, one after the other, each at most once with success.
+//! Hooks: they run one after another in Helm's order, and each succeeds at most once.
 //!
-//! The order is Helm's: what is left of an earlier run goes, the record says that the hook runs, its object is made and
-//! waited for, the record says how it went. So whoever comes after a crash knows from the record whether an object is of
-//! this run.
+//! A run deletes the object of an earlier run, writes to the release record that the hook runs, creates the object, waits for
+//! it, and writes the result. After a crash the record therefore tells whether an existing object belongs to this run.
 
 use fitout_helm_release::{HookDeletePolicy, HookEvent};
 use fitout_model::ObjectId;
@@ -10,7 +9,7 @@ use fitout_plan::PlannedHook;
 
 use crate::{Effect, HookPhase, HookRun, Next, ObjectState, Observed, Presence, Progress, RecordStatus};
 
-/// What is to be done at a moment of a revision; none once all its hooks have run.
+/// The next step of the hooks of an event; `None` once all of them have run.
 pub(crate) fn next(
     hooks: &[PlannedHook],
     event: &HookEvent,
@@ -18,7 +17,7 @@ pub(crate) fn next(
     retry: bool,
     observed: &Observed,
 ) -> Option<Next> {
-    // Once a later moment has begun, this one is over.
+    // Once hooks of a later event have run, this event is over.
     if observed.runs.values().any(|run| is_later(&run.event, event)) {
         return None;
     }
@@ -44,7 +43,7 @@ pub(crate) fn next(
                 Some(_) => return Some(waited(&hook.id)),
             },
             Some(HookPhase::Failed) if !retry => return Some(failed(&due[..place], hook, event, number, observed)),
-            // What has failed is in the way of another attempt, whatever its policies say.
+            // The failed object blocks another attempt, whatever its delete policies say.
             Some(HookPhase::Failed) | None => {
                 let goes = phase.is_some() || hook.goes(&HookDeletePolicy::BeforeCreation);
                 return gone(&hook.id, goes, observed).or_else(|| said(HookPhase::Running));
@@ -54,14 +53,14 @@ pub(crate) fn next(
     swept(due.iter().rev().map(|(_, hook)| *hook), observed)
 }
 
-/// Whether what is there may be of an earlier run: what is not deleted before is applied over, as Helm has it. To do so
-/// again after a crash changes nothing.
+/// Whether an existing object may belong to an earlier run. Without a `before-hook-creation` policy it is applied over, as in
+/// Helm; doing so again after a crash changes nothing.
 fn is_older(hook: &PlannedHook, found: &ObjectState) -> bool {
     let stayed = !hook.goes(&HookDeletePolicy::BeforeCreation);
     stayed && !matches!(&found.state, Presence::Applied(digest) if *digest == hook.digest)
 }
 
-/// What a hook that failed leaves behind goes as its policies say, and so do those before it.
+/// Deletes the object of a failed hook, and those of the hooks before it, as their delete policies say.
 fn failed(
     before: &[(usize, &PlannedHook)],
     hook: &PlannedHook,
@@ -69,7 +68,7 @@ fn failed(
     number: u32,
     observed: &Observed,
 ) -> Next {
-    // What is installed stays so, whatever its tests say.
+    // A failed test does not change the installed release.
     let counts = *event != HookEvent::Test;
     if counts && observed.records.get(&number).is_some_and(|status| *status != RecordStatus::Failed) {
         return Next::Do(vec![Effect::WriteRecord { number, status: RecordStatus::Failed }]);
@@ -79,12 +78,12 @@ fn failed(
         .unwrap_or_else(|| Next::HookFailed { object: hook.id.clone(), event: event.clone() })
 }
 
-/// Deletes what is not kept after success.
+/// Deletes the objects that are not kept after success.
 fn swept<'a>(hooks: impl Iterator<Item = &'a PlannedHook>, observed: &Observed) -> Option<Next> {
     hooks.into_iter().find_map(|hook| gone(&hook.id, hook.goes(&HookDeletePolicy::Succeeded), observed))
 }
 
-/// Deletes an object that is to go, and waits until it is gone.
+/// Deletes an object and waits until it is gone.
 fn gone(id: &ObjectId, goes: bool, observed: &Observed) -> Option<Next> {
     match seen(id, observed).filter(|_| goes)?.state {
         Presence::Terminating => Some(waited(id)),
@@ -92,7 +91,7 @@ fn gone(id: &ObjectId, goes: bool, observed: &Observed) -> Option<Next> {
     }
 }
 
-/// What is there of a hook. What is another release's is not.
+/// The object of a hook, unless another release owns it.
 fn seen<'a>(id: &ObjectId, observed: &'a Observed) -> Option<&'a ObjectState> {
     observed.objects.get(id).filter(|seen| !matches!(seen.state, Presence::Foreign(_)))
 }
@@ -101,7 +100,7 @@ fn waited(id: &ObjectId) -> Next {
     Next::Await(vec![id.clone()])
 }
 
-/// Whether one moment comes after another in the same change.
+/// Whether one event comes after another in the same change.
 fn is_later(one: &HookEvent, other: &HookEvent) -> bool {
     matches!(
         (one, other),

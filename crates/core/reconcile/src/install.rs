@@ -1,4 +1,4 @@
-//! Towards an artifact: install, upgrade, rollback, and repair of what somebody changed.
+//! Install, upgrade, rollback and drift repair: the effects that lead to the desired artifact.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, ob
     if let Some(next) = foreign(wanted, recorded, observed) {
         return next;
     }
-    // Before anything is written: what is not ours is not ours to touch.
+    // Checked before the first write: objects of other owners are never touched.
     let hooks = artifact.hooks.iter().map(|hook| &hook.id);
     for id in artifact.objects.iter().map(|planned| &planned.id).chain(hooks) {
         if let Some(Presence::Foreign(owner)) = observed.objects.get(id).map(|seen| &seen.state) {
@@ -32,7 +32,8 @@ pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, ob
     }
 }
 
-/// What another hand made stays until a person has chosen. What we wrote is ours even where the hub has lost its revisions.
+/// Stops at an out-of-band change until the user has chosen. A record that the hub wrote is the hub's even where its
+/// revisions are lost.
 fn foreign(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Option<Next> {
     let last = recorded.revisions.last();
     let chosen = |number: u32| {
@@ -47,8 +48,8 @@ fn foreign(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Option<
             (None, None) => Next::ReleaseExists(newest),
             (None, Some(_)) => Next::ForeignRevision(Some(newest)),
         }),
-        // Its own record was taken over to remove the release, or is gone. To install it again is another revision, so that
-        // the choice is about this one alone.
+        // Another client has changed the record of the newest revision to remove the release, or has deleted it. A reinstall
+        // is a new revision, so that the user's choice applies to this removal alone.
         (Some(last), found) if found == Some(last.number) || found.is_none() && is_gone(last, observed) => {
             let again = chosen(last.number).is_some_and(|takeover| !takeover.keep);
             let revision = Effect::WriteRevision { number: last.number + 1, action: Action::Install };
@@ -62,12 +63,12 @@ fn is_gone(last: &Revision, observed: &Observed) -> bool {
     last.outcome.is_some() && !observed.records.contains_key(&last.number)
 }
 
-/// A rollback to what is there anyway is not a new revision; anything else with another content is.
+/// Whether a revision installs this artifact: then no new revision is needed, not even for a rollback.
 fn is_for(last: &Revision, artifact: &Artifact) -> bool {
     last.artifact == artifact.digest
 }
 
-/// Whether the target knows nothing of a revision: then another one takes its place, and an install is still an install.
+/// Whether a revision has left no trace on the target cluster: then it is replaced, so that an install stays an install.
 fn is_unbegun(last: &Revision, recorded: &Recorded, observed: &Observed) -> bool {
     if last.outcome.is_some() || observed.records.contains_key(&last.number) {
         return false;
@@ -120,12 +121,12 @@ fn towards(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Rec
     }
 }
 
-/// Whether it is under way, and nothing that was installed before: what is brought back is all there is.
+/// Whether a revision in progress can fail by time: a rollback cannot, because nothing is left to restore.
 fn is_new(last: &Revision) -> bool {
     last.outcome.is_none() && matches!(last.action, Action::Install | Action::Upgrade)
 }
 
-/// Waits for what is not healthy, where a revision has to be.
+/// Waits for unhealthy objects, where the revision has a health deadline.
 fn settled(wanted: &Wanted, artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
     if wanted.health_deadline == HealthDeadline::None || !is_new(last) {
         return None;
@@ -134,7 +135,7 @@ fn settled(wanted: &Wanted, artifact: &Artifact, last: &Revision, observed: &Obs
     (!ill.is_empty()).then(|| Next::Await(ids(&ill)))
 }
 
-/// What is waited for, as long as there is time and hope; then the record says that the revision has failed.
+/// Waits for objects until the deadline, or until one has failed; then marks the release record as failed.
 fn in_time(health_deadline: HealthDeadline, ids: Vec<ObjectId>, number: u32, observed: &Observed) -> Next {
     let has_failed = |id: &&ObjectId| observed.objects.get(id).is_some_and(|seen| seen.progress == Progress::Failed);
     let lost = match health_deadline {
@@ -151,8 +152,7 @@ fn in_time(health_deadline: HealthDeadline, ids: Vec<ObjectId>, number: u32, obs
     }
 }
 
-/// Runs the tests of what is installed, as often as a person wants them. Runs that are on record are of this time once it
-/// is begun.
+/// Runs the tests of the installed release, once for each requested run.
 fn tests(wanted: &Wanted, artifact: &Artifact, number: u32, recorded: &Recorded, observed: &Observed) -> Option<Next> {
     let run = wanted.test?;
     let ended = |failed| some(vec![Effect::EndTests { failed }]);
@@ -171,7 +171,7 @@ fn some(effects: Vec<Effect>) -> Option<Next> {
     (!effects.is_empty()).then_some(Next::Do(effects))
 }
 
-/// The moments before and after the objects of a revision are applied. Another hand has seen to its own.
+/// The hook events before and after the objects of a revision are applied; none for a revision that another client wrote.
 fn events(action: Action) -> Option<(HookEvent, HookEvent)> {
     match action {
         Action::Install => Some((HookEvent::PreInstall, HookEvent::PostInstall)),
@@ -181,8 +181,8 @@ fn events(action: Action) -> Option<(HookEvent, HookEvent)> {
     }
 }
 
-/// Definitions of custom resources that belong to no release come first, and are not taken back by a rollback. Those that
-/// another release has are its own.
+/// Applies the CRDs of the chart's `crds/` before everything else. A rollback leaves them alone, and so does a release that
+/// does not own them.
 fn definitions(artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
     if last.outcome.is_some() || matches!(last.action, Action::Rollback | Action::Adopt) {
         return None;
@@ -214,8 +214,8 @@ fn ids(planned: &[&Planned]) -> Vec<ObjectId> {
     planned.iter().map(|planned| planned.id.clone()).collect()
 }
 
-/// Applies what is not yet as planned, phase by phase. Once a revision is deployed, an object that somebody changed is
-/// mended by itself, whatever its phase: all that it needs is there.
+/// Applies the objects that differ from the artifact, phase by phase. Once a revision is deployed, drift is repaired without
+/// phases: everything that an object needs exists.
 fn phases(artifact: &Artifact, deployed: bool, observed: &Observed) -> Option<Next> {
     if deployed {
         let all: Vec<&Planned> = artifact.objects.iter().collect();
@@ -230,7 +230,7 @@ fn phases(artifact: &Artifact, deployed: bool, observed: &Observed) -> Option<Ne
         }
         let ill: Vec<&Planned> = group.into_iter().filter(|planned| is_ill(planned, observed)).collect();
         if phase.gate(called) == Gate::Healthy && !ill.is_empty() {
-            // What runs may wait for what nobody has to be asked about: a certificate that is ordered, say.
+            // A workload may wait for a custom resource that no webhook guards, such as a certificate.
             let free: Vec<&Planned> =
                 of(Phase::CustomResources).into_iter().filter(|planned| !planned.guarded).collect();
             let meanwhile = if phase == Phase::Workloads { written(&free, observed) } else { None };
@@ -240,9 +240,9 @@ fn phases(artifact: &Artifact, deployed: bool, observed: &Observed) -> Option<Ne
     None
 }
 
-/// Applies those that are not as planned; none once all of them are.
+/// Applies the objects of a group that differ from the artifact; `None` once all are applied.
 fn written(group: &[&Planned], observed: &Observed) -> Option<Next> {
-    // What is on its way out has to be gone before it can be made again.
+    // An object that is being deleted must be gone before it can be created again.
     let is_going =
         |planned: &&Planned| observed.objects.get(&planned.id).is_some_and(|seen| seen.state == Presence::Terminating);
     let due = group.iter().copied().filter(|planned| is_due(planned, observed));
@@ -252,14 +252,14 @@ fn written(group: &[&Planned], observed: &Observed) -> Option<Next> {
     some(ids(&due).into_iter().map(written).collect()).or_else(|| (!going.is_empty()).then(|| Next::Await(ids(&going))))
 }
 
-/// Deletes what an earlier revision installed and this one does not: only what was on record, and is still ours.
+/// Deletes objects that an earlier revision installed and this one does not: only recorded ones that the release still owns.
 fn prune(artifact: &Artifact, recorded: &Recorded, observed: &Observed) -> Vec<Effect> {
     let kept: BTreeSet<&ObjectId> = artifact.objects.iter().map(|planned| &planned.id).collect();
     let hook = |id: &ObjectId| artifact.hooks.iter().any(|hook| hook.id == *id);
     let earlier = recorded.revisions.iter().flat_map(|revision| &revision.inventory);
     let gone: BTreeSet<&ObjectId> =
         earlier.filter(|id| !kept.contains(id) && !hook(id) && ours(id, observed)).collect();
-    // A definition of custom resources takes every resource with it: that is never a side effect.
+    // Deleting a CRD deletes every custom resource of its kind: that is never a side effect.
     let gone = gone.into_iter().filter(|id| id.gvk.kind != "CustomResourceDefinition");
     gone.map(|id| Effect::Delete(id.clone())).collect()
 }
@@ -269,21 +269,20 @@ fn ours(id: &ObjectId, observed: &Observed) -> bool {
     matches!(seen.map(|seen| &seen.state), Some(Presence::Applied(_) | Presence::Changed))
 }
 
-/// The record first, then the revision: a crash between the two leaves a revision under way, whose record is then
-/// written again.
+/// Marks the release record as deployed, then the revision: after a crash between the two, the record is written again.
 fn finish(last: &Revision, recorded: &Recorded, observed: &Observed) -> Vec<Effect> {
     let is_not = |number: u32, status| observed.records.get(&number).is_some_and(|&found| found != status);
     let number = last.number;
     if is_not(number, RecordStatus::Deployed) {
         return vec![Effect::WriteRecord { number, status: RecordStatus::Deployed }];
     }
-    // Those that another hand made among them.
+    // Including records that other clients wrote.
     let mut effects: Vec<Effect> = observed
         .records
         .range(..number)
         .filter(|(earlier, status)| match status {
             RecordStatus::Deployed => true,
-            // As with Helm, what has failed is told for ever.
+            // As in Helm, a failed record stays failed.
             RecordStatus::Superseded | RecordStatus::Failed => false,
             _ => recorded.revisions.iter().any(|revision| revision.number == **earlier),
         })
@@ -295,8 +294,8 @@ fn finish(last: &Revision, recorded: &Recorded, observed: &Observed) -> Vec<Effe
     effects
 }
 
-/// Forgets the oldest revisions: the record before the revision, because a record without a revision would be
-/// somebody else's.
+/// Removes the oldest revisions: the record before the revision, because a record without a revision would count as another
+/// client's.
 fn forget(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Vec<Effect> {
     let surplus = recorded.revisions.len().saturating_sub(wanted.history + 1);
     let oldest = &recorded.revisions[..surplus];

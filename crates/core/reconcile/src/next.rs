@@ -1,106 +1,107 @@
-//! Which effect comes next.
+//! The decision which effects come next.
 
 use fitout_helm_release::HookEvent;
 use fitout_model::ObjectId;
 
 use crate::{Action, HookRun, Observed, RecordStatus, Recorded, Wanted, install, uninstall};
 
-/// One write. Each can be done again without harm.
+/// One write. Every effect is idempotent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Holds the instance until the target is clean.
+    /// Adds the hub's finalizer to the instance.
     AddFinalizer,
-    /// Lets the instance go.
+    /// Removes the hub's finalizer from the instance.
     RemoveFinalizer,
-    /// Records a new revision of the wanted artifact on the hub.
+    /// Records a new revision of the desired artifact on the hub.
     WriteRevision {
-        /// Its number.
+        /// The number of the revision.
         number: u32,
-        /// Why it is made.
+        /// The kind of change.
         action: Action,
     },
-    /// Records on the hub a revision that another hand made, as the target has it.
+    /// Records on the hub a release that another client wrote, as the target cluster has it.
     Adopt {
-        /// Its number.
+        /// The number of the revision.
         number: u32,
-        /// Whether it is what is wanted.
+        /// Whether it becomes the desired state.
         keep: bool,
     },
-    /// Says on the hub that this revision is what is installed; what came before it is superseded.
+    /// Marks a revision as deployed on the hub, and all older ones as superseded.
     FinishRevision(u32),
     /// Removes a revision from the hub.
     RemoveRevision(u32),
-    /// Writes a release record on the target, or changes its status.
+    /// Creates a release record on the target cluster, or updates its status.
     WriteRecord {
-        /// The revision it is of.
+        /// The revision of the record.
         number: u32,
-        /// What it is to say.
+        /// The new status.
         status: RecordStatus,
     },
-    /// Removes a release record from the target.
+    /// Removes a release record from the target cluster.
     RemoveRecord(u32),
-    /// Says in the newest release record how a hook of the wanted artifact goes.
+    /// Records a hook run in the newest release record.
     WriteHookRun {
-        /// The revision whose record it is.
+        /// The revision of the record.
         number: u32,
-        /// The hook's place in the artifact.
+        /// The index of the hook in the desired artifact.
         hook: usize,
-        /// How it goes.
+        /// The run.
         run: HookRun,
     },
-    /// Makes the object of a hook of the wanted artifact.
+    /// Creates the object of a hook, by its index in the desired artifact.
     CreateHook(usize),
-    /// Says in the newest release record that no test has run, then on the hub that they are begun.
+    /// Clears the test runs in the newest release record, then reports on the hub that the tests run.
     BeginTests {
-        /// The revision that is tested.
+        /// The revision under test.
         number: u32,
-        /// Which of the times it is that a person wanted it tested.
+        /// The requested number of the run.
         run: u32,
     },
-    /// Says on the hub how the tests went.
+    /// Reports the result of the tests on the hub.
     EndTests {
-        /// The one that failed.
+        /// The test that failed.
         failed: Option<ObjectId>,
     },
-    /// Applies an object of the wanted artifact.
+    /// Applies an object of the desired artifact.
     Apply(ObjectId),
-    /// Deletes an object that is ours.
+    /// Deletes an object that the release owns.
     Delete(ObjectId),
+    /// Deletes the release's namespace, if the hub created it and nothing else is in it.
+    ReleaseNamespace,
 }
 
-/// What is to be done now.
+/// The decision of [`next`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// These effects, side by side; then ask again.
+    /// Carry out these effects concurrently, then ask again.
     Do(Vec<Effect>),
-    /// Nothing until the target changes: these objects are waited for.
+    /// Wait until these objects are healthy, or deleted.
     Await(Vec<ObjectId>),
-    /// Nothing until a person decides: this object is not ours.
+    /// Wait for the user: an object to apply is not owned by the release.
     Blocked {
         /// The object.
         object: ObjectId,
-        /// Whose it is; none where it is no release's.
+        /// The owner; `None` where no release owns it.
         owner: Option<String>,
     },
-    /// Nothing until a person decides: there is a release of this name, and it is not ours. This is its newest revision.
+    /// Wait for the user: the release exists already and does not belong to the instance. Its newest revision.
     ReleaseExists(u32),
-    /// Nothing until a person decides: another hand has changed the release. This is its newest revision; none where it was
-    /// removed.
+    /// Wait for the user: another client changed the release. Its newest revision; `None` where it was removed.
     ForeignRevision(Option<u32>),
-    /// Nothing until somebody wants it tried again: this hook has failed.
+    /// Wait for a retry: a hook failed.
     HookFailed {
-        /// Its object.
+        /// The object of the hook.
         object: ObjectId,
-        /// What it ran for.
+        /// The event that it ran for.
         event: HookEvent,
     },
-    /// Nothing until something else is wanted, or this object becomes healthy after all: it had its time.
+    /// Wait for another desired state: this object did not become healthy in time.
     HealthTimeout(ObjectId),
-    /// Nothing: it is as it is wanted.
+    /// Nothing to do.
     Done,
 }
 
-/// Decides what is to be done now for an instance.
+/// Decides what to do next for an instance.
 pub fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Next {
     if !wanted.present {
         return uninstall::next(wanted, recorded, observed);

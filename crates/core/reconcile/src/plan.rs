@@ -1,6 +1,6 @@
-//! The plan of one instance: what was simulation, as writes to the target, with what each of them changes and why.
+//! The plan of one instance: the simulated change as writes to the target cluster, each with its diff and its reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_helm_release::{HookEvent, secret_name};
 use fitout_model::{Digest, Gvk, ObjectId, coalesce};
@@ -10,50 +10,51 @@ use fitout_plan::{
 };
 use serde_json::{Value, json};
 
+use crate::namespace::{self, NamespaceDecision, NamespaceState};
 use crate::summary::{changed, not_ours, taken};
 use crate::{
     Action, Effect, End, HealthDeadline, Observed, Presence, RecordStatus, Recorded, Simulation, Wanted, simulate,
 };
 
-/// An object of the target: as it is, and as it would be.
+/// An object on the target cluster: as it is, and as it would be.
 #[derive(Clone, Debug, Default)]
 pub struct LiveObject {
-    /// As it is; none where it is not there.
+    /// The object as it is, if it exists.
     pub live: Option<Value>,
-    /// What the cluster answered when it was asked to apply it and to keep nothing of that; none where it cannot tell,
-    /// because the object's namespace or its kind is not there yet.
+    /// The answer of a server-side dry run. `None` where the server cannot answer, because the object's namespace or kind does not
+    /// exist yet.
     pub dry_run: Option<Result<Value, String>>,
 }
 
-/// All that a plan is made from.
+/// The inputs of [`plan`].
 #[derive(Clone, Copy, Debug)]
 pub struct PlanInput<'a> {
-    /// What is wanted, be it suspended or not.
+    /// The desired state, whether it is suspended or not.
     pub wanted: &'a Wanted,
-    /// What the hub has on record.
+    /// The recorded state.
     pub recorded: &'a Recorded,
-    /// What is on the target.
+    /// The state of the target cluster.
     pub observed: &'a Observed,
-    /// The objects on the target, and what would become of them.
+    /// The objects on the target cluster, as they are and as they would be.
     pub found: &'a BTreeMap<ObjectId, LiveObject>,
-    /// The release that the instance is.
+    /// The release of the instance.
     pub release: Owner<'a>,
-    /// Whether the release's namespace is there.
-    pub namespace: bool,
-    /// The version that is installed.
+    /// The release's namespace.
+    pub namespace: &'a NamespaceState,
+    /// The installed version.
     pub from: Option<&'a str>,
-    /// What is to be installed, or why nothing is.
+    /// The rendered release, or why there is none.
     pub prepared: Result<&'a RenderedRelease, &'a RenderError>,
-    /// A person wants nothing to be written.
+    /// Whether the instance is suspended.
     pub suspended: bool,
-    /// There is no node that could run it.
+    /// Whether the cluster has no Ready node.
     pub no_node: bool,
-    /// What is not shown to whoever asks.
+    /// The values that the plan hides.
     pub mask: &'a Mask,
 }
 
-/// What an object holds: what the last revision applied to it, or what is going to be; none where it holds neither.
-/// Fields that are ignored may be others'.
+/// The digest of the applied object that a live object matches: the last revision's, or the desired one; `None` where it matches
+/// neither. Ignored fields may differ.
 pub fn detect_applied(
     found: &LiveObject,
     last: Option<&Value>,
@@ -64,13 +65,14 @@ pub fn detect_applied(
     if let Some(held) = [last, wanted].into_iter().flatten().find(|applied| matches_live(live, applied, ignored)) {
         return Some(Digest::of_value(held));
     }
-    // A server may write a value in another way than it was written to it: then it knows best that nothing changes.
-    let same = last == wanted && matches!(&found.dry_run, Some(Ok(after)) if lasting(after) == lasting(live));
+    // A server may normalize values. Its dry run then tells that nothing changes.
+    let same = last == wanted
+        && matches!(&found.dry_run, Some(Ok(after)) if without_bookkeeping(after) == without_bookkeeping(live));
     wanted.filter(|_| same).map(Digest::of_value)
 }
 
-/// An object without what a write that changes nothing changes all the same.
-fn lasting(object: &Value) -> Value {
+/// Strips `resourceVersion` and managed-field timestamps, which a no-op apply still changes.
+fn without_bookkeeping(object: &Value) -> Value {
     let mut object = object.clone();
     let metadata = &mut object["metadata"];
     metadata["resourceVersion"] = Value::Null;
@@ -80,9 +82,9 @@ fn lasting(object: &Value) -> Value {
     object
 }
 
-/// Foresees the change of one instance, and says what it does to the target.
-pub fn plan(question: &PlanInput) -> Plan {
-    let PlanInput { wanted, recorded, observed, prepared, .. } = question;
+/// Plans the change of one instance.
+pub fn plan(input: &PlanInput) -> Plan {
+    let PlanInput { wanted, recorded, observed, prepared, .. } = input;
     let removing = !wanted.present;
     let simulation = simulate(
         &Wanted { suspended: false, test: None, health_deadline: HealthDeadline::None, ..(*wanted).clone() },
@@ -93,14 +95,14 @@ pub fn plan(question: &PlanInput) -> Plan {
         _ if removing => None,
         (_, Err(RenderError::Unresolved(sentence))) => Some(Obstacle::Unresolved(sentence.clone())),
         (_, Err(RenderError::Invalid(sentence) | RenderError::Unavailable(sentence))) => {
-            Some(Obstacle::Wrong(sentence.clone()))
+            Some(Obstacle::InvalidSpec(sentence.clone()))
         }
         (End::Blocked { object, owner }, _) => Some(Obstacle::Foreign(not_ours(object, owner.as_deref()))),
-        (End::Taken(newest), _) => Some(Obstacle::Foreign(taken(question.release, *newest))),
-        (End::Foreign(newest), _) => Some(Obstacle::Foreign(changed(question.release, *newest))),
-        (End::Done | End::Open, _) => None,
+        (End::ReleaseExists(newest), _) => Some(Obstacle::Foreign(taken(input.release, *newest))),
+        (End::ForeignRevision(newest), _) => Some(Obstacle::Foreign(changed(input.release, *newest))),
+        (End::Done | End::Unfinished, _) => None,
     };
-    let writes = if obstacle.is_some() { vec![] } else { writes(question, &simulation) };
+    let writes = if obstacle.is_some() { vec![] } else { writes(input, &simulation) };
     let applied = simulation.rounds.iter().flatten().filter(|effect| matches!(effect, Effect::Apply(_))).count();
     let new = |effect: &Effect| match effect {
         Effect::WriteRevision { number, .. } => Some(*number),
@@ -108,29 +110,29 @@ pub fn plan(question: &PlanInput) -> Plan {
     };
     let prepared = prepared.ok().filter(|_| !removing);
     Plan {
-        change: if obstacle.is_some() { Change::Nothing } else { change(question, &simulation, &writes) },
-        from: question.from.map(str::to_owned),
+        change: if obstacle.is_some() { Change::Nothing } else { change(input, &simulation, &writes) },
+        from: input.from.map(str::to_owned),
         to: prepared.map(|prepared| prepared.version.clone()),
         why: prepared.map(|prepared| prepared.why.clone()).unwrap_or_default(),
         revision: simulation.rounds.iter().flatten().find_map(new).filter(|_| obstacle.is_none()),
         artifact: prepared.map(|prepared| prepared.artifact.digest.clone()),
-        waits: waits(question).filter(|_| !writes.is_empty()),
+        waits: waits(input).filter(|_| !writes.is_empty()),
         unchanged: prepared.map_or(0, |prepared| prepared.artifact.objects.len().saturating_sub(applied)),
-        warnings: stay(question, &writes),
+        warnings: [remaining_crds(input, &writes), remaining_namespace(input, &writes)].concat(),
         obstacle,
         writes,
     }
 }
 
-fn change(question: &PlanInput, simulation: &Simulation, writes: &[Write]) -> Change {
+fn change(input: &PlanInput, simulation: &Simulation, writes: &[Write]) -> Change {
     let new = simulation.rounds.iter().flatten().find_map(|effect| match effect {
         Effect::WriteRevision { action, .. } => Some(*action),
         _ => None,
     });
-    // One that was begun is brought to its end.
-    let begun = question.recorded.revisions.last().filter(|last| last.outcome.is_none()).map(|last| last.action);
+    // A revision in progress is finished.
+    let begun = input.recorded.revisions.last().filter(|last| last.outcome.is_none()).map(|last| last.action);
     match new.or(begun) {
-        _ if !question.wanted.present => Change::Uninstall,
+        _ if !input.wanted.present => Change::Uninstall,
         Some(Action::Install) => Change::Install,
         Some(Action::Upgrade) => Change::Upgrade,
         Some(Action::Rollback) => Change::Rollback,
@@ -139,41 +141,41 @@ fn change(question: &PlanInput, simulation: &Simulation, writes: &[Write]) -> Ch
     }
 }
 
-fn waits(question: &PlanInput) -> Option<String> {
+fn waits(input: &PlanInput) -> Option<String> {
     let sentence = match () {
-        () if !question.wanted.present => return None,
-        () if question.suspended => "it is suspended; nothing is written until it no longer is",
-        () if question.no_node => "the cluster has no Ready node; it begins when there is one",
+        () if !input.wanted.present => return None,
+        () if input.suspended => "the instance is suspended; nothing is written until it is resumed",
+        () if input.no_node => "the cluster has no Ready node; the install starts when it has one",
         () => return None,
     };
     Some(sentence.to_owned())
 }
 
-/// Definitions of custom resources stay, and with them all that was made of them: a person should know.
-fn stay(question: &PlanInput, writes: &[Write]) -> Vec<String> {
+/// Warns of the CRDs that stay, with their custom resources.
+fn remaining_crds(input: &PlanInput, writes: &[Write]) -> Vec<String> {
     let kept = |id: &&ObjectId| {
-        let wanted = question.wanted.artifact.as_ref().filter(|_| question.wanted.present);
+        let wanted = input.wanted.artifact.as_ref().filter(|_| input.wanted.present);
         id.gvk.kind == "CustomResourceDefinition"
-            && question.observed.objects.contains_key(id)
+            && input.observed.objects.contains_key(id)
             && wanted.and_then(|artifact| artifact.planned(id)).is_none()
     };
-    let recorded = question.recorded.revisions.iter().flat_map(|revision| &revision.inventory).filter(kept);
-    let ids: std::collections::BTreeSet<&ObjectId> = recorded.filter(|_| !writes.is_empty()).collect();
-    ids.into_iter().map(|id| format!("{id} stays, with every resource that was made of it")).collect()
+    let recorded = input.recorded.revisions.iter().flat_map(|revision| &revision.inventory).filter(kept);
+    let ids: BTreeSet<&ObjectId> = recorded.filter(|_| !writes.is_empty()).collect();
+    ids.into_iter().map(|id| format!("{id} stays, with all its custom resources")).collect()
 }
 
-/// The writes to the target that effects come to.
-fn writes(question: &PlanInput, simulation: &Simulation) -> Vec<Write> {
-    let PlanInput { release, observed, .. } = question;
+/// The writes of a simulated change to the target cluster.
+fn writes(input: &PlanInput, simulation: &Simulation) -> Vec<Write> {
+    let PlanInput { release, observed, .. } = input;
     let mut records: Vec<u32> = observed.records.keys().copied().collect();
-    let mut namespace = question.namespace;
+    let mut namespace = input.namespace.exists;
     let mut all = Vec::new();
     for (stage, round) in simulation.rounds.iter().enumerate() {
         for effect in round {
             match effect {
                 Effect::WriteRecord { number, status } => {
                     let there = records.contains(number);
-                    // Records are in the release's namespace: that comes first.
+                    // The record is in the release's namespace, which is created first.
                     if !there && !std::mem::replace(&mut namespace, true) {
                         all.push(Write::new(Act::Create, &namespace_id(release.namespace), stage));
                     }
@@ -186,11 +188,11 @@ fn writes(question: &PlanInput, simulation: &Simulation) -> Vec<Write> {
                     let note = Some(format!("Helm's record of revision {number}"));
                     all.push(Write { note, ..Write::new(Act::Delete, &record_id(*release, *number), stage) });
                 }
-                Effect::CreateHook(hook) => all.extend(run(question, *hook, stage)),
-                Effect::Apply(id) => all.push(apply(question, id, stage)),
+                Effect::CreateHook(hook) => all.extend(run(input, *hook, stage)),
+                Effect::Apply(id) => all.push(apply(input, id, stage)),
                 Effect::Delete(id) => all.push(Write::new(Act::Delete, id, stage)),
-                // What is on record on the hub is not the target's.
-                // That a hook has run is told with the hook.
+                Effect::ReleaseNamespace => all.extend(release_namespace(input, stage)),
+                // Writes to the hub are not part of a plan, and hook runs are shown with the hook.
                 Effect::WriteHookRun { .. }
                 | Effect::Adopt { .. }
                 | Effect::AddFinalizer
@@ -206,27 +208,55 @@ fn writes(question: &PlanInput, simulation: &Simulation) -> Vec<Write> {
     all
 }
 
-fn apply(question: &PlanInput, id: &ObjectId, stage: usize) -> Write {
-    let wanted = question.prepared.ok().and_then(|prepared| prepared.object(id)).unwrap_or(&Value::Null);
-    let found = question.found.get(id);
-    let going = question.observed.objects.get(id).is_some_and(|seen| seen.state == Presence::Terminating);
+/// The deletion of the release's namespace, where an uninstall deletes it.
+fn release_namespace(input: &PlanInput, stage: usize) -> Option<Write> {
+    let decision = namespace::release_namespace(input.namespace, &removed(input));
+    let note = Some("the hub created it, and nothing else is in it".to_owned());
+    let id = namespace_id(input.release.namespace);
+    (decision == NamespaceDecision::Delete).then(|| Write { note, ..Write::new(Act::Delete, &id, stage) })
+}
+
+/// Warns of a namespace that stays after an uninstall because of its other objects.
+fn remaining_namespace(input: &PlanInput, writes: &[Write]) -> Vec<String> {
+    let uninstall = !input.wanted.present && !input.wanted.keep_namespace && !writes.is_empty();
+    match namespace::release_namespace(input.namespace, &removed(input)) {
+        NamespaceDecision::Keep(remaining) if uninstall => {
+            vec![namespace::remaining_message(input.release.namespace, &remaining)]
+        }
+        _ => vec![],
+    }
+}
+
+/// Every object that an uninstall removes, release records included.
+fn removed(input: &PlanInput) -> BTreeSet<ObjectId> {
+    let revisions = input.recorded.revisions.iter();
+    let objects = revisions.flat_map(|revision| revision.inventory.iter().chain(&revision.hooks).cloned());
+    let kept = |id: &ObjectId| input.observed.objects.get(id).is_some_and(|object| object.keep);
+    let records = input.observed.records.keys().map(|number| record_id(input.release, *number));
+    objects.filter(|id| !kept(id)).chain(records).collect()
+}
+
+fn apply(input: &PlanInput, id: &ObjectId, stage: usize) -> Write {
+    let wanted = input.prepared.ok().and_then(|prepared| prepared.object(id)).unwrap_or(&Value::Null);
+    let found = input.found.get(id);
+    let going = input.observed.objects.get(id).is_some_and(|seen| seen.state == Presence::Terminating);
     let live = found.and_then(|found| found.live.as_ref()).filter(|_| !going);
     let dry_run = found.and_then(|found| found.dry_run.as_ref());
     let changes: Vec<Difference> = match (live, dry_run) {
-        // What is new is told as it is wanted: what the server adds to it is not news.
-        (None, _) => diff(&Value::Null, wanted, question.mask),
-        (Some(live), Some(Ok(after))) => diff(live, after, question.mask),
+        // A new object is shown as rendered, without the fields that the server adds.
+        (None, _) => diff(&Value::Null, wanted, input.mask),
+        (Some(live), Some(Ok(after))) => diff(live, after, input.mask),
         (Some(live), _) => {
             let mut after = live.clone();
             coalesce(&mut after, wanted);
-            diff(live, &after, question.mask)
+            diff(live, &after, input.mask)
         }
     };
     let act = if live.is_some() { Act::Update } else { Act::Create };
     let refused = dry_run.and_then(|answer| answer.as_ref().err().cloned());
     let fixed = live.map(|live| immutable_fields(live, wanted)).filter(|fixed| !fixed.is_empty());
-    let recreate = question.observed.objects.get(id).is_some_and(|seen| seen.recreate);
-    let note = fixed.as_ref().filter(|_| recreate).map(|_| "it is deleted and made recreate".to_owned());
+    let recreate = input.observed.objects.get(id).is_some_and(|seen| seen.recreate);
+    let note = fixed.as_ref().filter(|_| recreate).map(|_| "it is deleted and created again".to_owned());
     let refused = match fixed {
         Some(_) if recreate => None,
         Some(fixed) => {
@@ -234,20 +264,20 @@ fn apply(question: &PlanInput, id: &ObjectId, stage: usize) -> Write {
         }
         None => refused,
     };
-    // A refusal may quote what it refuses.
-    let secret = id.gvk.kind == "Secret" || question.mask.hides(&json!(refused));
-    let refused =
-        refused.map(|said| if secret { "it does not say why here: that may be a secret".to_owned() } else { said });
+    // A refusal may quote the value that it refuses.
+    let secret = id.gvk.kind == "Secret" || input.mask.hides(&json!(refused));
+    let refused = refused
+        .map(|said| if secret { "the reason is hidden, because it may contain a secret".to_owned() } else { said });
     Write { changes, refused, note, ..Write::new(act, id, stage) }
 }
 
-/// What a hook makes, with the moment it is made at.
-fn run(question: &PlanInput, hook: usize, stage: usize) -> Option<Write> {
-    let planned = question.wanted.artifact.as_ref()?.hooks.get(hook)?;
-    let object = question.prepared.ok().and_then(|prepared| prepared.content.hooks.get(hook)).map(|kept| &kept.object);
-    let changes = diff(&Value::Null, object.unwrap_or(&Value::Null), question.mask);
+/// The object that a hook creates, with its events.
+fn run(input: &PlanInput, hook: usize, stage: usize) -> Option<Write> {
+    let planned = input.wanted.artifact.as_ref()?.hooks.get(hook)?;
+    let object = input.prepared.ok().and_then(|prepared| prepared.content.hooks.get(hook)).map(|kept| &kept.object);
+    let changes = diff(&Value::Null, object.unwrap_or(&Value::Null), input.mask);
     let events: Vec<&str> = planned.events.iter().map(HookEvent::as_str).collect();
-    let note = Some(format!("it runs at {}", events.join(", ")));
+    let note = Some(format!("hook: {}", events.join(", ")));
     Some(Write { changes, note, ..Write::new(Act::Create, &planned.id, stage) })
 }
 

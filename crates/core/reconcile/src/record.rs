@@ -1,28 +1,28 @@
-//! The release record of a revision, as Helm would have written it.
+//! The release record of a revision, as Helm would write it.
 
 use std::collections::BTreeMap;
 
 use fitout_helm_release::{ApplyMethod, Chart, Hook, HookEvent, Metadata, Release, SharedChart, Status};
 use fitout_plan::{Owner, RenderedRelease};
-use serde_json::Map;
+use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use crate::{HookPhase, HookRun, RecordStatus};
 
-/// What of an earlier record goes on in a new one.
+/// The parts of earlier records that a new record keeps.
 #[derive(Clone, Debug, Default)]
 pub struct Earlier {
-    /// When the first revision was installed.
+    /// The time of the first install.
     pub first_deployed: Option<OffsetDateTime>,
-    /// The labels that the release has, unless others are given.
+    /// The labels of the release, unless the instance sets others.
     pub labels: BTreeMap<String, String>,
-    /// The chart of what is installed again.
+    /// The chart of the revision that is rolled back to.
     pub chart: Option<SharedChart>,
-    /// The values of what is installed again.
+    /// The values of the revision that is rolled back to.
     pub config: Option<Map<String, serde_json::Value>>,
 }
 
-/// The record of a revision of what is prepared.
+/// The record of a revision of a rendered release.
 pub fn release(
     extension: &str,
     owner: Owner,
@@ -61,13 +61,13 @@ pub fn release(
     release
 }
 
-/// The chart of what is prepared, where it is one and is at hand.
+/// The chart of a rendered release, if it was rendered from one.
 pub fn chart(prepared: &RenderedRelease) -> Option<SharedChart> {
     let chosen = prepared.chosen.as_ref()?;
     fitout_engines::recorded_chart(&chosen.package.definition, chosen.files())
 }
 
-/// Says in a record how a hook goes.
+/// Sets a hook run in a record.
 pub fn set_run(release: &mut Release, hook: usize, run: &HookRun, now: OffsetDateTime) {
     let Some(hook) = release.hooks.get_mut(hook) else { return };
     let started_at = hook.last_run.started_at.filter(|_| run.phase != HookPhase::Running).or(Some(now));
@@ -80,7 +80,7 @@ pub fn set_run(release: &mut Release, hook: usize, run: &HookRun, now: OffsetDat
     hook.set_ran_for(&run.event);
 }
 
-/// Says in a record that no test has run.
+/// Clears the test runs of a record.
 pub fn forget_tests(release: &mut Release) {
     for hook in &mut release.hooks {
         if hook.ran_for() == Some(HookEvent::Test.as_str()) {
@@ -89,7 +89,7 @@ pub fn forget_tests(release: &mut Release) {
     }
 }
 
-/// How the hooks of a record went, as far as we ran them.
+/// The hook runs of a record.
 pub fn runs(release: &Release) -> BTreeMap<usize, HookRun> {
     let run = |hook: &Hook| {
         let event = hook.ran_for()?.to_owned().into();
@@ -103,30 +103,42 @@ pub fn runs(release: &Release) -> BTreeMap<usize, HookRun> {
     release.hooks.iter().enumerate().filter_map(|(place, hook)| Some((place, run(hook)?))).collect()
 }
 
-/// What tells our records from those of Helm.
-const OURS: &str = "by Fitout";
+/// The annotation on the Secret of a release record that the hub wrote last: the namespace and name of the instance.
+///
+/// Helm builds the Secret anew when it writes a record, without annotations. So the annotation tells the hub's records from
+/// those that Helm has created or changed. A label would not: Helm copies labels to the records of later revisions.
+pub const WRITTEN_FOR: &str = "fitout.dev/instance";
 
-/// Whether a record was last written by us, or by a hub that knew of it once.
-pub fn is_ours(release: &Release) -> bool {
-    release.info.description.contains(OURS)
+/// The description of records from before [`WRITTEN_FOR`].
+const FORMER_MARK: &str = "by Fitout";
+
+/// Adds [`WRITTEN_FOR`] to the Secret of a record.
+pub fn mark(secret: &mut Value, namespace: &str, instance: &str) {
+    secret["metadata"]["annotations"][WRITTEN_FOR] = format!("{namespace}/{instance}").into();
 }
 
-/// Brings a record to a status.
+/// Whether the hub was the last to write a record, given the annotations of its Secret.
+pub fn is_ours(annotations: Option<&BTreeMap<String, String>>, release: &Release) -> bool {
+    let marked = annotations.is_some_and(|annotations| annotations.contains_key(WRITTEN_FOR));
+    marked || release.info.description.contains(FORMER_MARK)
+}
+
+/// Sets the status of a record.
 pub fn advance(release: &mut Release, status: RecordStatus) {
     let (status, description) = match status {
-        RecordStatus::PendingInstall => (Status::PendingInstall, "Install by Fitout underway"),
-        RecordStatus::PendingUpgrade => (Status::PendingUpgrade, "Upgrade by Fitout underway"),
-        RecordStatus::PendingRollback => (Status::PendingRollback, "Rollback by Fitout underway"),
-        RecordStatus::Deployed => (Status::Deployed, "Deployed by Fitout"),
-        RecordStatus::Superseded => (Status::Superseded, "Superseded by Fitout"),
-        RecordStatus::Uninstalling => (Status::Uninstalling, "Removal by Fitout underway"),
-        RecordStatus::Failed => (Status::Failed, "Failed by Fitout"),
+        RecordStatus::PendingInstall => (Status::PendingInstall, "Install in progress (Fitout)"),
+        RecordStatus::PendingUpgrade => (Status::PendingUpgrade, "Upgrade in progress (Fitout)"),
+        RecordStatus::PendingRollback => (Status::PendingRollback, "Rollback in progress (Fitout)"),
+        RecordStatus::Deployed => (Status::Deployed, "Deployed (Fitout)"),
+        RecordStatus::Superseded => (Status::Superseded, "Superseded (Fitout)"),
+        RecordStatus::Uninstalling => (Status::Uninstalling, "Uninstall in progress (Fitout)"),
+        RecordStatus::Failed => (Status::Failed, "Failed (Fitout)"),
     };
     release.info.status = status;
     description.clone_into(&mut release.info.description);
 }
 
-/// What a record says, in the words of the core. A status that the core has no word for is one that Helm left behind.
+/// The status of a record. A status that only other clients write counts as failed.
 pub fn status(release: &Release) -> RecordStatus {
     match release.info.status {
         Status::PendingInstall => RecordStatus::PendingInstall,
@@ -146,12 +158,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_goes_to_every_status_and_tells_it_back() {
+    fn annotation_tells_the_hubs_records_from_those_of_helm() {
+        let mut record = Release::default();
+        assert!(!is_ours(None, &record));
+        let mut secret = serde_json::json!({ "metadata": { "name": "sh.helm.release.v1.web.v1" } });
+        mark(&mut secret, "org-acme", "foo-web");
+        assert_eq!(secret["metadata"]["annotations"][WRITTEN_FOR], "org-acme/foo-web");
+        let annotations = serde_json::from_value(secret["metadata"]["annotations"].clone()).unwrap();
+        assert!(is_ours(Some(&annotations), &record));
+        assert!(!is_ours(Some(&BTreeMap::new()), &record));
+        "Deployed by Fitout".clone_into(&mut record.info.description);
+        assert!(is_ours(None, &record), "a record from before the annotation");
+        advance(&mut record, RecordStatus::Uninstalling);
+        assert!(!is_ours(None, &record), "descriptions no longer tell");
+    }
+
+    #[test]
+    fn record_has_every_status_that_it_was_advanced_to() {
         let content = r#"{"objects":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]}"#;
         let prepared = kept(content, None).unwrap();
         let owner = Owner { name: "web", namespace: "shop" };
         let mut record = release("web", owner, &prepared, 3, Earlier::default(), OffsetDateTime::UNIX_EPOCH);
-        assert!(!is_ours(&record));
         assert_eq!((record.revision, record.namespace.as_str()), (3, "shop"));
         assert_eq!(record.manifest, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
         for said in [
@@ -165,7 +192,6 @@ mod tests {
         ] {
             advance(&mut record, said);
             assert_eq!(status(&record), said);
-            assert!(is_ours(&record), "{said:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is going to be done, if all goes well: what [`next`] answers, one time after another.
+//! Simulation of a change that succeeds: the answers of [`next`], one after another.
 
 use std::collections::BTreeMap;
 
@@ -11,41 +11,41 @@ use crate::{
     Revision, Tested, Wanted, next,
 };
 
-/// What is going to be done, and how it ends.
+/// The effects of a simulated change, and how it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// The effects of each round, which are carried out side by side.
+    /// The effects of each round; the effects of one round run concurrently.
     pub rounds: Vec<Vec<Effect>>,
-    /// How it ends.
+    /// How the change ends.
     pub end: End,
 }
 
-/// How a change ends.
+/// How a simulated change ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It is as it is wanted.
+    /// The desired state is reached.
     Done,
-    /// An object is not ours.
+    /// An object to apply is not owned by the release.
     Blocked {
         /// The object.
         object: ObjectId,
-        /// Whose it is; none where it is no release's.
+        /// The owner; `None` where no release owns it.
         owner: Option<String>,
     },
-    /// There is a release of this name that is not ours.
-    Taken(u32),
-    /// Another hand has changed the release.
-    Foreign(Option<u32>),
-    /// There is more to come than was looked for.
-    Open,
+    /// The release exists already and does not belong to the instance. Its newest revision.
+    ReleaseExists(u32),
+    /// Another client changed the release. Its newest revision.
+    ForeignRevision(Option<u32>),
+    /// The simulation was cut off.
+    Unfinished,
 }
 
-/// Foresees a change: every effect succeeds, and whatever is waited for happens. It is the function that decides which
-/// also foretells, so what was foretold is what is done.
+/// Simulates a change in which every effect succeeds and every awaited object becomes healthy or is deleted. The decisions are
+/// those of [`next`], so a plan shows exactly what the worker does.
 pub fn simulate(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Simulation {
     let (mut recorded, mut observed) = (recorded.clone(), observed.clone());
     let mut rounds = Vec::new();
-    // A change has a round for each phase and a few around them; an uninstall also one for each record and revision.
+    // A change has a round for each phase and a few around them; an uninstall one for each record and revision, too.
     let hooks = wanted.artifact.as_ref().map_or(0, |artifact| artifact.hooks.len());
     let most = 32 + 2 * (recorded.revisions.len() + observed.records.len()) + 8 * hooks;
     for _ in 0..2 * most {
@@ -56,39 +56,39 @@ pub fn simulate(wanted: &Wanted, recorded: &Recorded, observed: &Observed) -> Si
                         observed.foreign = None;
                     }
                     note(effect, wanted.artifact.as_ref(), &mut recorded, &mut observed.records, &mut observed.runs);
-                    touch(effect, wanted.artifact.as_ref(), &mut observed.objects);
+                    apply_effect(effect, wanted.artifact.as_ref(), &mut observed.objects);
                 }
                 rounds.push(effects);
             }
-            Next::Await(ids) => ids.iter().for_each(|id| happen(id, &mut observed.objects)),
+            Next::Await(ids) => ids.iter().for_each(|id| complete(id, &mut observed.objects)),
             Next::Blocked { object, owner } => return Simulation { rounds, end: End::Blocked { object, owner } },
-            Next::ReleaseExists(newest) => return Simulation { rounds, end: End::Taken(newest) },
-            Next::ForeignRevision(newest) => return Simulation { rounds, end: End::Foreign(newest) },
-            // What has failed may not fail again: that is another attempt.
-            Next::HookFailed { .. } => return foresee_again(wanted, &recorded, &observed, rounds),
-            // The plan is what comes if all goes well.
-            Next::HealthTimeout(id) => happen(&id, &mut observed.objects),
+            Next::ReleaseExists(newest) => return Simulation { rounds, end: End::ReleaseExists(newest) },
+            Next::ForeignRevision(newest) => return Simulation { rounds, end: End::ForeignRevision(newest) },
+            // A failed hook runs again in the next attempt.
+            Next::HookFailed { .. } => return simulate_retry(wanted, &recorded, &observed, rounds),
+            // A plan shows the change that succeeds.
+            Next::HealthTimeout(id) => complete(&id, &mut observed.objects),
             Next::Done => return Simulation { rounds, end: End::Done },
         }
     }
-    Simulation { rounds, end: End::Open }
+    Simulation { rounds, end: End::Unfinished }
 }
 
-fn foresee_again(
+fn simulate_retry(
     wanted: &Wanted,
     recorded: &Recorded,
     observed: &Observed,
     mut rounds: Vec<Vec<Effect>>,
 ) -> Simulation {
     if wanted.retry {
-        return Simulation { rounds, end: End::Open };
+        return Simulation { rounds, end: End::Unfinished };
     }
     let simulation = simulate(&Wanted { retry: true, ..wanted.clone() }, recorded, observed);
     rounds.extend(simulation.rounds);
     Simulation { rounds, end: simulation.end }
 }
 
-/// Takes note of what is on record once an effect has been carried out.
+/// Updates the recorded state after an effect. The caller adds version and inputs to a new revision.
 pub fn note(
     effect: &Effect,
     artifact: Option<&Artifact>,
@@ -103,15 +103,19 @@ pub fn note(
         Effect::WriteRevision { number, action } => revisions.extend(artifact.map(|artifact| Revision {
             number: *number,
             action: *action,
+            version: String::new(),
+            inputs: None,
             artifact: artifact.digest.clone(),
             inventory: artifact.inventory(),
             hooks: artifact.hooks.iter().map(|hook| hook.id.clone()).collect(),
             outcome: None,
         })),
-        // What it holds is known once it was read; until then it is what is wanted, or nothing that is known.
+        // The content is known once the record was read; a simulation assumes the desired artifact, or nothing.
         Effect::Adopt { number, keep } => revisions.extend(artifact.map(|artifact| Revision {
             number: *number,
             action: Action::Adopt,
+            version: String::new(),
+            inputs: None,
             artifact: if *keep { artifact.digest.clone() } else { Digest::of("") },
             inventory: if *keep { artifact.inventory() } else { vec![] },
             hooks: vec![],
@@ -120,7 +124,7 @@ pub fn note(
         Effect::FinishRevision(number) => recorded.finish(*number),
         Effect::RemoveRevision(number) => revisions.retain(|revision| revision.number != *number),
         Effect::WriteRecord { number, status } => {
-            // A new record tells of no run yet.
+            // A new record has no hook runs.
             if records.insert(*number, *status).is_none() {
                 runs.clear();
             }
@@ -134,11 +138,12 @@ pub fn note(
         Effect::EndTests { .. } => {
             recorded.tested = recorded.tested.map(|tested| Tested { over: true, ..tested });
         }
+        Effect::ReleaseNamespace => recorded.namespace_released = true,
         Effect::CreateHook(_) | Effect::Apply(_) | Effect::Delete(_) => {}
     }
 }
 
-fn touch(effect: &Effect, artifact: Option<&Artifact>, objects: &mut BTreeMap<ObjectId, ObjectState>) {
+fn apply_effect(effect: &Effect, artifact: Option<&Artifact>, objects: &mut BTreeMap<ObjectId, ObjectState>) {
     match effect {
         Effect::Apply(id) => {
             let planned = artifact.and_then(|artifact| artifact.planned(id));
@@ -159,8 +164,8 @@ fn touch(effect: &Effect, artifact: Option<&Artifact>, objects: &mut BTreeMap<Ob
     }
 }
 
-/// What was waited for: what goes is gone, what comes is healthy.
-fn happen(id: &ObjectId, objects: &mut BTreeMap<ObjectId, ObjectState>) {
+/// Completes the wait for an object: one that is being deleted is gone, any other is healthy.
+fn complete(id: &ObjectId, objects: &mut BTreeMap<ObjectId, ObjectState>) {
     match objects.get_mut(id) {
         Some(seen) if seen.state == Presence::Terminating => drop(objects.remove(id)),
         Some(seen) => seen.progress = Progress::Healthy,

@@ -1,4 +1,4 @@
-//! What the next effect is decided from.
+//! The inputs of [`crate::next`]: desired, recorded and observed state.
 
 use std::collections::BTreeMap;
 
@@ -6,120 +6,167 @@ use fitout_helm_release::HookEvent;
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::Artifact;
 
-/// What a person wants of an instance.
+/// The desired state of an instance.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Installed, or gone.
+    /// Whether the instance is to be installed; otherwise it is removed.
     pub present: bool,
-    /// Watch and report, write nothing.
+    /// Watch and report, but write nothing.
     pub suspended: bool,
-    /// What is to be installed; none where it could not be worked out, and then everything stays as it is. Where nothing is
-    /// wanted any more: what is installed, for what has to run when it goes.
+    /// The artifact to install. `None` where it could not be determined: then nothing changes. During an uninstall, the
+    /// installed artifact, for its delete hooks.
     pub artifact: Option<Artifact>,
-    /// What has failed is tried again.
+    /// Whether a failed hook runs again.
     pub retry: bool,
-    /// What a person has chosen where another hand changed the release.
+    /// The user's choice after an out-of-band change of the release.
     pub takeover: Option<Takeover>,
-    /// The last time that what is installed was to be tested.
+    /// The number of the newest requested test run.
     pub test: Option<u32>,
-    /// How many revisions are kept beside the one that is deployed.
+    /// How many revisions are kept besides the deployed one.
     pub history: usize,
-    /// Whether a new revision has to be healthy before it counts as installed.
+    /// Whether a new revision must be healthy before it counts as installed.
     pub health_deadline: HealthDeadline,
+    /// Whether an uninstall keeps the release's namespace even if the hub created it.
+    pub keep_namespace: bool,
 }
 
-/// Whether a new revision has to be healthy before it counts as installed.
+/// The reaction to a failed install or upgrade.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailurePolicy {
+    /// Retry with backoff, without end.
+    #[default]
+    Retry,
+    /// Restore the last deployed revision.
+    Rollback,
+    /// Do nothing until the desired state changes.
+    Stop,
+}
+
+/// Whether a new revision must be healthy before it counts as installed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HealthDeadline {
-    /// It counts once all of it is applied, however long it then takes.
+    /// It counts once all its objects are applied.
     #[default]
     None,
-    /// It has to be, and there is still time.
+    /// It must be healthy, and the deadline is in the future.
     Pending,
-    /// It has to be, and the time for it is over.
+    /// It must be healthy, and the deadline has passed.
     Exceeded,
 }
 
-/// What is done about a release that another hand changed.
+/// The user's choice after an out-of-band change of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Takeover {
-    /// The revision that it is about; none: whichever there is before there is one of ours.
+    /// The revision that the choice applies to. `None`: the newest, before the instance has a revision of its own.
     pub revision: Option<u32>,
-    /// Whether what the other hand made stays, until something else is wanted; otherwise what is wanted is installed over
-    /// it.
+    /// Whether to keep the out-of-band revision until the desired state changes; otherwise the desired artifact is
+    /// installed over it.
     pub keep: bool,
 }
 
-/// What the hub has on record.
+/// The state that the hub has recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
-    /// Whether the instance is held until the target is clean.
+    /// Whether the instance has the hub's finalizer.
     pub has_finalizer: bool,
-    /// Every revision that is kept, oldest first.
+    /// All kept revisions, oldest first.
     pub revisions: Vec<Revision>,
-    /// The last time that what is installed was tested.
+    /// The newest test run.
     pub tested: Option<Tested>,
+    /// Whether an uninstall has deleted the release's namespace, or has found that it stays.
+    pub namespace_released: bool,
 }
 
 impl Recorded {
-    /// Notes that a revision is what is installed: what came before it is superseded.
+    /// Marks a revision as deployed and all older ones as superseded.
     pub fn finish(&mut self, number: u32) {
         for revision in self.revisions.iter_mut().filter(|revision| revision.number <= number) {
             let last = revision.number == number;
             revision.outcome = Some(if last { Outcome::Deployed } else { Outcome::Superseded });
         }
     }
+
+    /// The deployed revision.
+    pub fn deployed(&self) -> Option<&Revision> {
+        self.revisions.iter().rev().find(|revision| revision.outcome == Some(Outcome::Deployed))
+    }
+
+    /// The newest revision, if it has no outcome yet.
+    pub fn in_progress(&self) -> Option<&Revision> {
+        self.revisions.last().filter(|last| last.outcome.is_none())
+    }
+
+    /// Whether the release record of the revision in progress says that it failed.
+    pub fn has_failed(&self, records: &BTreeMap<u32, RecordStatus>) -> bool {
+        self.in_progress().is_some_and(|last| records.get(&last.number) == Some(&RecordStatus::Failed))
+    }
+
+    /// Whether a test of the deployed revision is running.
+    pub fn is_testing(&self) -> bool {
+        let deployed = self.revisions.last().is_some_and(|last| last.outcome.is_some());
+        deployed && self.tested.is_some_and(|tested| !tested.over)
+    }
+
+    /// The number of the next revision. A revision that was never begun is replaced, not followed.
+    pub fn next_number(&self, records: &BTreeMap<u32, RecordStatus>) -> u32 {
+        let begun = |last: &Revision| last.outcome.is_some() || records.contains_key(&last.number);
+        self.revisions.last().map_or(1, |last| last.number + u32::from(begun(last)))
+    }
 }
 
-/// One time that what is installed was tested.
+/// A test run of the installed release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tested {
-    /// Which one, as it was wanted.
+    /// The requested number of the run.
     pub run: u32,
-    /// Whether it has come to its end.
+    /// Whether the run has ended.
     pub over: bool,
 }
 
-/// One revision of an instance, as the hub recorded it before the first write.
+/// A revision of an instance, recorded on the hub before its first write to the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// From 1.
+    /// The revision number, from 1.
     pub number: u32,
-    /// Why it was made.
+    /// The kind of change.
     pub action: Action,
-    /// What it installs.
+    /// The version of the extension.
+    pub version: String,
+    /// The digest of the inputs that the artifact was rendered from, if known.
+    pub inputs: Option<Digest>,
+    /// The digest of the artifact.
     pub artifact: Digest,
-    /// All it may have written to the target.
+    /// Every object that it may have applied.
     pub inventory: Vec<ObjectId>,
-    /// What it may have run there.
+    /// Every hook object that it may have created.
     pub hooks: Vec<ObjectId>,
-    /// What came of it; none while it is under way.
+    /// The result; `None` while the revision is in progress.
     pub outcome: Option<Outcome>,
 }
 
-/// Why a revision was made.
+/// The kind of change that a revision is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The first.
+    /// The first revision, or a reinstall.
     Install,
-    /// Something new over something older.
+    /// Another artifact over an earlier one.
     Upgrade,
-    /// Something older again.
+    /// The artifact of an earlier revision.
     Rollback,
-    /// Nothing but to know what another hand made.
+    /// Records a release that another client wrote; applies nothing.
     Adopt,
 }
 
-/// What came of a revision.
+/// The result of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All its objects were applied.
+    /// All its objects are applied.
     Deployed,
-    /// Another one took its place, before or after it was deployed.
+    /// A newer revision replaced it, before or after it was deployed.
     Superseded,
 }
 
-/// The status in a release record, in Helm's words.
+/// The status of a release record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "Helm's words")]
 pub enum RecordStatus {
@@ -132,79 +179,79 @@ pub enum RecordStatus {
     Failed,
 }
 
-/// What is on the target.
+/// The state of the target cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
-    /// The release records by revision.
+    /// The status of each release record, by revision.
     pub records: BTreeMap<u32, RecordStatus>,
-    /// The newest of them, where it is somebody else's.
+    /// The newest record, if another client wrote it.
     pub foreign: Option<u32>,
-    /// How the hooks of the newest revision went, by their place in its artifact.
+    /// The hook runs of the newest revision, by index in its artifact.
     pub runs: BTreeMap<usize, HookRun>,
-    /// The objects that exist, of those that any revision names.
+    /// The objects that exist, of those named by any revision or the desired artifact.
     pub objects: BTreeMap<ObjectId, ObjectState>,
 }
 
 /// The last run of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookRun {
-    /// What it ran for.
+    /// The event that it ran for.
     pub event: HookEvent,
-    /// How far it has come.
+    /// The phase of the run.
     pub phase: HookPhase,
 }
 
-/// How far a hook has come.
+/// The phase of a hook run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookPhase {
-    /// It is about to be made, or was.
+    /// The hook object is about to be created, or exists.
     Running,
-    /// It did what it was to do.
+    /// The hook succeeded.
     Succeeded,
-    /// It did not.
+    /// The hook failed.
     Failed,
 }
 
-/// An object on the target.
+/// The state of an object on the target cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectState {
-    /// Whether it is ours, and as what.
+    /// Whether it exists as applied, and who owns it.
     pub state: Presence,
-    /// How far it has come.
+    /// Its health.
     pub progress: Progress,
-    /// Whether it stays when its release goes.
+    /// Whether `helm.sh/resource-policy: keep` protects it from deletion.
     pub keep: bool,
-    /// Whether it has to be made recreate, because a field has to change that cannot, and may be.
+    /// Whether it is deleted and created again, because an immutable field changes and the user allows it.
     pub recreate: bool,
 }
 
 impl ObjectState {
-    /// An object that was just written.
+    /// The state of an object that was just written.
     pub fn fresh(state: Presence) -> Self {
         Self { state, progress: Progress::Underway, keep: false, recreate: false }
     }
 }
 
-/// How far an object has come.
+/// The health of an object, as far as [`crate::next`] needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It is as healthy as it gets.
+    /// Healthy.
     Healthy,
-    /// It is on its way.
+    /// Not healthy yet.
     Underway,
-    /// It never will be healthy by itself.
+    /// Failed; it does not become healthy by itself.
     Failed,
 }
 
-/// Whose an object is, and what it holds.
+/// The ownership and content of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It holds what was applied with this digest, and nobody has changed that since.
+    /// Unchanged since it was applied with this digest.
     Applied(Digest),
-    /// It is ours, but it is not known to hold what was applied: somebody changed it, or we have only just started.
+    /// Owned by the release, but changed by another client, or not compared yet.
     Changed,
-    /// It is on its way out.
+    /// Being deleted.
     Terminating,
-    /// It belongs to somebody else, or to no release at all.
+    /// Owned by another release, or by none.
     Foreign(Option<String>),
 }

@@ -1,4 +1,4 @@
-//! How an instance stands, and the step it is at, for people.
+//! The summary of an instance for people: its state in a sentence, and the running step.
 
 use std::collections::BTreeSet;
 
@@ -8,59 +8,61 @@ use fitout_plan::{Owner, Phase, RenderError, phase};
 
 use crate::{Effect, Next, RecordStatus};
 
-/// What is known of an instance when it is asked how it stands.
+/// The inputs of [`summarize`].
 #[derive(Clone, Copy, Debug)]
 pub struct SummaryInput<'a> {
-    /// The release that it is.
+    /// The release of the instance.
     pub release: Owner<'a>,
-    /// Nobody wants it any more.
+    /// Whether the instance is being deleted.
     pub removing: bool,
-    /// It is watched, and nothing is written.
+    /// Whether the instance is suspended.
     pub suspended: bool,
-    /// It was not begun, for want of a Ready node.
+    /// Whether the install waits for a Ready node.
     pub waits_for_node: bool,
-    /// Why there is nothing to install.
+    /// Why no artifact could be determined.
     pub unprepared: Option<&'a RenderError>,
-    /// What went wrong just now.
+    /// The failure of this round.
     pub failure: Option<&'a str>,
-    /// What is to be done now.
+    /// The decision of this round.
     pub next: &'a Next,
-    /// The first object that is not healthy, and why.
+    /// A notice about what stays after the removal.
+    pub notice: Option<&'a str>,
+    /// The first unhealthy object, with the cause.
     pub unhealthy: Option<&'a str>,
 }
 
-/// How an instance stands, with a sentence where there is something to explain.
+/// The state of an instance, with a sentence where it needs one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Summary {
-    /// It goes.
-    Removing,
+    /// The instance is being removed, with a notice about what stays.
+    Removing(Option<String>),
     /// No version fits.
     Unresolved(String),
-    /// What was found cannot be rendered.
+    /// The release cannot be rendered.
     Invalid(String),
-    /// Something of somebody else's is in the way.
+    /// An object or release of another owner is in the way.
     Blocked(String),
-    /// Another hand has changed the release, and a person has to choose.
+    /// Another client has changed the release, and the user must choose.
     ForeignRevision(String),
-    /// A write failed, and is tried again.
+    /// The change failed.
     Failed(String),
-    /// It is watched, and nothing is written.
+    /// The instance is suspended: it is watched and nothing is written.
     Suspended,
-    /// It waits for a node.
+    /// The install waits for a Ready node.
     NoReadyNode,
-    /// Objects are being written.
+    /// Objects are being applied.
     Applying,
-    /// All is written, and not all of it is healthy.
+    /// All objects are applied, and one is not healthy.
     Progressing(String),
-    /// All is written and healthy.
+    /// All objects are applied and healthy.
     Installed,
 }
 
-/// The answer to the first question a person has.
+/// Summarizes the state of an instance: the most important fact comes first.
 pub fn summarize(now: &SummaryInput) -> Summary {
     let failed = || now.failure.map(|failure| Summary::Failed(failure.to_owned()));
     if now.removing {
-        return failed().unwrap_or(Summary::Removing);
+        return failed().unwrap_or(Summary::Removing(now.notice.map(str::to_owned)));
     }
     match now.unprepared {
         Some(RenderError::Unresolved(sentence)) => return Summary::Unresolved(sentence.clone()),
@@ -86,39 +88,43 @@ pub fn summarize(now: &SummaryInput) -> Summary {
     }
 }
 
-/// What to do about an object that is not ours.
+/// The message about an object of another owner.
 pub(crate) fn not_ours(object: &ObjectId, owner: Option<&str>) -> String {
     match owner {
-        Some(owner) => format!("{object} belongs to {owner}; remove it, or choose another release name"),
-        None => format!("{object} is there and no release's; remove it, or install into another namespace"),
+        Some(owner) => {
+            format!("{object} already exists and belongs to {owner}; delete it, or choose another release name")
+        }
+        None => format!(
+            "{object} already exists and belongs to no Helm release; delete it, or install into another namespace"
+        ),
     }
 }
 
-/// What to do about a release that is not ours.
+/// The message about a release that does not belong to the instance.
 pub(crate) fn taken(release: Owner, newest: u32) -> String {
     let Owner { name, namespace } = release;
     format!(
-        "release {name} is in {namespace} already, at revision {newest}, and is not this instance's; take it over with \
-         `fitout adopt`, remove it with `helm uninstall {name} --namespace {namespace}`, or choose another release name"
+        "release {name} already exists in namespace {namespace}, at revision {newest}, and does not belong to this instance; take \
+         it over with `fitout adopt`, remove it with `helm uninstall {name} --namespace {namespace}`, or choose another release name"
     )
 }
 
-/// What to do about a release that another hand changed.
+/// The message about an out-of-band change of the release.
 pub(crate) fn changed(release: Owner, newest: Option<u32>) -> String {
     let Owner { name, namespace } = release;
     match newest {
         Some(newest) => format!(
-            "release {name} in {namespace} is at revision {newest}, which another hand made; `fitout adopt` keeps that, \
-             `fitout reassert` installs again what is wanted here"
+            "release {name} in namespace {namespace} was changed out of band, to revision {newest}; `fitout adopt` keeps that revision, \
+             `fitout reassert` restores the desired one"
         ),
         None => format!(
-            "release {name} in {namespace} was removed by another hand; `fitout reassert` installs it again, `fitout \
-             uninstall` lets it go"
+            "release {name} in namespace {namespace} was removed out of band; `fitout reassert` installs it again, `fitout uninstall` \
+             removes the instance, too"
         ),
     }
 }
 
-/// What to say of a hook that failed, and why it did where that is known.
+/// The message about a failed hook, with the cause where it is known.
 pub fn hook_failure_message(object: &ObjectId, event: &HookEvent, cause: Option<&str>) -> String {
     match cause {
         Some(cause) => format!("{event} hook {object} failed: {cause}"),
@@ -126,10 +132,10 @@ pub fn hook_failure_message(object: &ObjectId, event: &HookEvent, cause: Option<
     }
 }
 
-/// What to do about it.
+/// The remedy for a health deadline that has passed.
 const REMEDY: &str = "correct the values, or give it longer with healthyWithinSeconds";
 
-/// What to say of an object that did not become healthy in its time, and why where that is known.
+/// The message about an object that missed its health deadline, with the cause where it is known.
 pub fn health_timeout_message(object: &ObjectId, cause: Option<&str>) -> String {
     match cause {
         Some(cause) => format!("{object} did not become healthy in time: {cause}; {REMEDY}"),
@@ -137,25 +143,25 @@ pub fn health_timeout_message(object: &ObjectId, cause: Option<&str>) -> String 
     }
 }
 
-/// The place of a moment among the steps: with what comes before them all, or after.
+/// The position of a hook event among the steps: `pre-` events are with the first, all others with the last.
 fn at_hook(event: &HookEvent, last: usize) -> usize {
     if event.as_str().starts_with("pre-") { 0 } else { last }
 }
 
-/// One of the steps that a change goes through.
+/// A step of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Which one it is, from 1.
+    /// The position of the step, from 1.
     pub index: usize,
-    /// How many there are.
+    /// The number of steps.
     pub of: usize,
-    /// What it does.
+    /// The name of the step.
     pub name: String,
-    /// The object it is at.
+    /// The object that is being processed.
     pub object: Option<ObjectId>,
 }
 
-/// The step that is running, of a change to these objects; none when nothing is.
+/// The running step of a change to these objects, if one is running.
 pub fn current_step(next: &Next, objects: &[ObjectId], removing: bool) -> Option<Step> {
     let mut phases: Vec<Phase> = objects.iter().map(|id| phase(&id.gvk)).collect::<BTreeSet<_>>().into_iter().collect();
     if removing {
@@ -181,7 +187,8 @@ pub fn current_step(next: &Next, objects: &[ObjectId], removing: bool) -> Option
             Effect::CreateHook(_) => (0, "run hooks".to_owned(), None),
             Effect::BeginTests { .. } => (last, "run tests".to_owned(), None),
             Effect::Delete(id) if removing => (at(id), format!("remove {}", words(phase(&id.gvk))), Some(id)),
-            Effect::Delete(id) => (last, "remove what is no longer part of it".to_owned(), Some(id)),
+            Effect::ReleaseNamespace => (last, "remove the namespace".to_owned(), None),
+            Effect::Delete(id) => (last, "remove objects that are no longer part of the release".to_owned(), Some(id)),
             Effect::AddFinalizer
             | Effect::Adopt { .. }
             | Effect::WriteRevision { .. }
@@ -192,8 +199,8 @@ pub fn current_step(next: &Next, objects: &[ObjectId], removing: bool) -> Option
                     | RecordStatus::PendingRollback
                     | RecordStatus::Uninstalling,
                 ..
-            } => (0, "record what is going to be done".to_owned(), None),
-            _ => (last, "record what was done".to_owned(), None),
+            } => (0, "record the change".to_owned(), None),
+            _ => (last, "record the result".to_owned(), None),
         },
     };
     Some(Step { index: place + 1, of: last + 1, name, object: object.cloned() })
@@ -201,7 +208,7 @@ pub fn current_step(next: &Next, objects: &[ObjectId], removing: bool) -> Option
 
 fn words(phase: Phase) -> &'static str {
     match phase {
-        Phase::NamespacesAndCrds => "namespaces and definitions",
+        Phase::NamespacesAndCrds => "namespaces and CRDs",
         Phase::Config => "accounts, roles and configuration",
         Phase::Services => "services",
         Phase::Workloads => "workloads",
@@ -229,6 +236,7 @@ mod tests {
             unprepared: None,
             failure: None,
             next,
+            notice: None,
             unhealthy: None,
         }
     }
@@ -260,7 +268,7 @@ mod tests {
                 Summary::Invalid("no".to_owned()),
             ),
             (SummaryInput { unprepared: Some(&unresolved), ..quiet(&done) }, Summary::Unresolved("none".to_owned())),
-            (SummaryInput { removing: true, unprepared: Some(&wrong), ..quiet(&work) }, Summary::Removing),
+            (SummaryInput { removing: true, unprepared: Some(&wrong), ..quiet(&work) }, Summary::Removing(None)),
             (
                 SummaryInput { removing: true, failure: Some("denied"), ..quiet(&work) },
                 Summary::Failed("denied".to_owned()),

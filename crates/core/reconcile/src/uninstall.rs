@@ -1,4 +1,4 @@
-//! Towards nothing: everything goes in the reverse order, and the instance is let go last.
+//! Uninstall: removes everything in reverse order, and the finalizer last.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) ->
     {
         return Next::Do(vec![Effect::WriteRecord { number: last.number, status: RecordStatus::Uninstalling }]);
     }
-    // Hooks need a record that says how they went: without one, everything has been done.
+    // Hook runs are recorded in the release record: without one, all hooks have run.
     let hooks = |event| {
         let artifact = wanted.artifact.as_ref()?;
         let number = last.filter(|last| observed.records.contains_key(&last.number))?.number;
@@ -30,11 +30,16 @@ pub(crate) fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) ->
     if let Some(next) = left {
         return next;
     }
-    // The newest record last: as long as there is one, Helm sees that something is going on. One that is newer than ours is
-    // somebody else's; those before are of the release that was adopted.
+    // The newest record is removed last: as long as it exists, Helm shows the uninstall. Newer records belong to another
+    // client; older ones belong to the adopted release.
     let ours = |number: &&u32| last.is_some_and(|last| **number <= last.number);
     if let Some(&number) = observed.records.keys().find(ours) {
         return Next::Do(vec![Effect::RemoveRecord(number)]);
+    }
+    // The namespace held the release records: it can be empty from here on. The revisions still exist, so that a restart
+    // comes here again.
+    if last.is_some() && !wanted.keep_namespace && !recorded.namespace_released {
+        return Next::Do(vec![Effect::ReleaseNamespace]);
     }
     if let Some(revision) = recorded.revisions.first() {
         return Next::Do(vec![Effect::RemoveRevision(revision.number)]);
@@ -42,14 +47,14 @@ pub(crate) fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) ->
     if recorded.has_finalizer { Next::Do(vec![Effect::RemoveFinalizer]) } else { Next::Done }
 }
 
-/// Whether a record says that its release is on its way out: where a hook has failed meanwhile, it says that.
+/// Whether a record says that its release is being uninstalled, or that a delete hook failed.
 fn is_leaving(status: RecordStatus, observed: &Observed) -> bool {
     let leaving = |event: &HookEvent| matches!(event, HookEvent::PreDelete | HookEvent::PostDelete);
     status == RecordStatus::Uninstalling
         || status == RecordStatus::Failed && observed.runs.values().any(|run| leaving(&run.event))
 }
 
-/// Deletes those of a phase, and waits until they are gone; none once they are.
+/// Deletes the objects of a phase and waits until they are gone; `None` once they are.
 fn removed(inventory: &BTreeSet<&ObjectId>, of: Phase, observed: &Observed) -> Option<Next> {
     let left = inventory.iter().copied().filter(|id| phase(&id.gvk) == of && goes(id, observed));
     let terminating =
@@ -61,8 +66,8 @@ fn removed(inventory: &BTreeSet<&ObjectId>, of: Phase, observed: &Observed) -> O
     (!going.is_empty()).then(|| Next::Await(going.into_iter().cloned().collect()))
 }
 
-/// Definitions of custom resources stay: with them would go every resource of everybody. So does what is to be kept, and
-/// what is not ours.
+/// Whether an uninstall deletes an object: not a CRD, because every custom resource of its kind would be deleted with it, not
+/// an object with `resource-policy: keep`, and not an object of another owner.
 fn goes(id: &ObjectId, observed: &Observed) -> bool {
     let seen = observed.objects.get(id).filter(|seen| !seen.keep && !matches!(seen.state, Presence::Foreign(_)));
     id.gvk.kind != "CustomResourceDefinition" && seen.is_some()

@@ -131,6 +131,7 @@ fn wanted(artifact: Option<Artifact>) -> Wanted {
         test: None,
         history: 2,
         health_deadline: HealthDeadline::None,
+        keep_namespace: false,
     }
 }
 
@@ -151,6 +152,8 @@ impl World {
                     revisions.push(Revision {
                         number: *number,
                         action: *action,
+                        version: String::new(),
+                        inputs: None,
                         artifact: artifact.digest.clone(),
                         inventory: artifact.inventory(),
                         hooks: artifact.hooks.iter().map(|hook| hook.id.clone()).collect(),
@@ -167,7 +170,16 @@ impl World {
                 };
                 let outcome = (self.observed.records[number] == RecordStatus::Deployed).then_some(Outcome::Deployed);
                 let (number, action) = (*number, Action::Adopt);
-                revisions.push(Revision { number, action, artifact, inventory, hooks: vec![], outcome });
+                revisions.push(Revision {
+                    number,
+                    action,
+                    version: String::new(),
+                    inputs: None,
+                    artifact,
+                    inventory,
+                    hooks: vec![],
+                    outcome,
+                });
                 self.observed.foreign = None;
             }
             Effect::FinishRevision(number) => self.recorded.finish(*number),
@@ -212,6 +224,10 @@ impl World {
                 self.content.insert(id.clone(), planned.digest.clone());
                 self.observed.objects.insert(id.clone(), seen);
             }
+            Effect::ReleaseNamespace => {
+                assert!(self.observed.records.is_empty(), "the namespace was deleted before the release records");
+                self.recorded.namespace_released = true;
+            }
             Effect::Delete(id) => {
                 if let Some(seen) = self.observed.objects.get_mut(id) {
                     seen.state = Presence::Terminating;
@@ -222,6 +238,7 @@ impl World {
 
     /// We start again and know only what is on record.
     fn crash(&mut self) {
+        self.recorded.namespace_released = false;
         for seen in self.observed.objects.values_mut() {
             if matches!(seen.state, Presence::Applied(_)) {
                 seen.state = Presence::Changed;
@@ -666,7 +683,10 @@ fn a_release_of_somebody_else_is_left_alone() {
     world.observed.records.insert(3, RecordStatus::Deployed);
     world.observed.foreign = Some(3);
     assert_eq!(next(&wanted(Some(first())), &world.recorded, &world.observed), Next::ReleaseExists(3));
-    assert_eq!(simulate(&wanted(Some(first())), &world.recorded, &world.observed).end, fitout_reconcile::End::Taken(3));
+    assert_eq!(
+        simulate(&wanted(Some(first())), &world.recorded, &world.observed).end,
+        fitout_reconcile::End::ReleaseExists(3)
+    );
     // Whoever is not wanted any more goes without it.
     assert_eq!(next(&wanted(None), &world.recorded, &world.observed), Next::Do(vec![Effect::RemoveFinalizer]));
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use fitout_model::{Digest, ObjectId};
 use fitout_plan::{Change, HIDDEN, Ignored, Mask, Obstacle, Owner, Plan, RenderError, RenderedRelease, kept};
+use fitout_reconcile::namespace::NamespaceState;
 use fitout_reconcile::{
     Action, HealthDeadline, LiveObject, ObjectState, Observed, Outcome, PlanInput, Presence, Progress, RecordStatus,
     Recorded, Revision, Wanted, detect_applied, plan,
@@ -50,7 +51,7 @@ struct Scene {
     observed: Observed,
     found: BTreeMap<ObjectId, LiveObject>,
     prepared: Result<RenderedRelease, RenderError>,
-    namespace: bool,
+    namespace: NamespaceState,
     suspended: bool,
     mask: Mask,
 }
@@ -69,12 +70,13 @@ impl Scene {
                 test: None,
                 history: 2,
                 health_deadline: HealthDeadline::None,
+                keep_namespace: false,
             },
             recorded: Recorded::default(),
             observed: Observed::default(),
             found: BTreeMap::new(),
             prepared: Ok(wanted.clone()),
-            namespace: false,
+            namespace: NamespaceState::default(),
             suspended: false,
             mask: Mask::default(),
         }
@@ -84,18 +86,20 @@ impl Scene {
     fn installed(objects: &[Value], wanted: &RenderedRelease) -> Self {
         let mut scene = Self::empty(wanted);
         let before = prepared("1.0.0", objects);
-        scene.namespace = true;
+        scene.namespace.exists = true;
         scene.recorded = Recorded {
             has_finalizer: true,
-            tested: None,
             revisions: vec![Revision {
                 number: 1,
                 action: Action::Install,
+                version: "1.0.0".to_owned(),
+                inputs: None,
                 artifact: before.artifact.digest,
                 inventory: objects.iter().map(id).collect(),
                 hooks: vec![],
                 outcome: Some(Outcome::Deployed),
             }],
+            ..Recorded::default()
         };
         scene.observed.records.insert(1, RecordStatus::Deployed);
         for object in objects {
@@ -116,7 +120,7 @@ impl Scene {
             observed: &self.observed,
             found: &self.found,
             release: RELEASE,
-            namespace: self.namespace,
+            namespace: &self.namespace,
             from: self.recorded.revisions.last().map(|_| "1.0.0"),
             prepared: self.prepared.as_ref(),
             suspended: self.suspended,

@@ -1,4 +1,4 @@
-//! `Catalog`: where definitions come from.
+//! `Catalog`: a source of extension definitions.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::CustomResource;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{conditions, rules};
 
-/// What a catalog is read from.
+/// The source that a catalog is read from.
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
     kind = "Catalog",
-    doc = "A source of extensions. In fitout-system it is for every organization, in org-NAME for that one alone. Losing a \
-           catalog touches nothing that is installed.",
+    doc = "A Catalog is a source of extensions. A catalog in fitout-system serves every organization, one in org-NAME \
+           serves that organization alone. Deleting a catalog does not change installed extensions.",
     namespaced,
     status = "CatalogStatus",
     derive = "PartialEq",
@@ -30,15 +30,15 @@ use crate::{conditions, rules};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogSpec {
-    /// What people call it.
+    /// The name shown to users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub display_name: Option<String>,
-    /// Where its definitions are.
+    /// The source of the definitions.
     pub source: CatalogSource,
 }
 
-/// Where definitions are: exactly one kind of source.
+/// The source of definitions. Exactly one of its fields is set.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = rules::exactly_one(&["directory"], "a catalog has exactly one source: directory"))]
@@ -48,7 +48,7 @@ pub struct CatalogSource {
     pub directory: Option<DirectorySource>,
 }
 
-/// A directory: one that is part of Fitout, or one on the hub's disk.
+/// A directory that is built into Fitout or is on the hub's file system.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = rules::exactly_one(
@@ -56,37 +56,37 @@ pub struct CatalogSource {
     "a directory is named by exactly one of 'embedded' (a catalog that comes with Fitout) and 'path' (on the hub's disk)",
 ))]
 pub struct DirectorySource {
-    /// The name of a catalog that comes with Fitout, such as `community`.
+    /// The name of a catalog that is built into Fitout, such as `community`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253), transform = rules::label("an embedded catalog", 63))]
     pub embedded: Option<String>,
-    /// The path of a directory on the hub's disk.
+    /// The absolute path of a directory on the hub's file system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024), transform = rules::absolute_path())]
     pub path: Option<String>,
 }
 
-/// What the hub says about a catalog.
+/// The observed state of a catalog.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogStatus {
-    /// The generation that the hub has seen.
+    /// The generation that the hub last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds and what does not, each with a sentence.
+    /// The latest conditions, one of each type: `Synced`, `Ready`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions::schema")]
     pub conditions: Vec<Condition>,
-    /// How many extensions are in it.
+    /// The number of extensions in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extensions: Option<u32>,
-    /// How many versions of extensions are in it.
+    /// The number of extension versions in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<u32>,
-    /// The digest of what was read last: as long as it stays, there is nothing new.
+    /// The digest of the content that the hub read last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// When it was read last.
+    /// The time at which the hub last read the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synced_at: Option<Time>,
 }

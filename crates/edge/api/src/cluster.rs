@@ -1,4 +1,4 @@
-//! `Cluster`: a target.
+//! `Cluster`: a Kubernetes cluster that extensions are installed on.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{conditions, rules};
 
-/// How to reach a cluster, and what its owner allows. What it is like, its labels say.
+/// How to reach a cluster, and what its owner allows.
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
     kind = "Cluster",
-    doc = "A target: any Kubernetes cluster on which extensions are wanted. The same cluster is registered once.",
+    doc = "A Cluster is a Kubernetes cluster that extensions are installed on. A cluster can be registered only once.",
     namespaced,
     status = "ClusterStatus",
     derive = "PartialEq",
@@ -32,58 +32,59 @@ use crate::{conditions, rules};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterSpec {
-    /// The secret of type `fitout.dev/kubeconfig`, in the same namespace, with the way in.
+    /// The Secret of type `fitout.dev/kubeconfig`, in the same namespace, that holds the kubeconfig.
     #[schemars(length(max = 253), transform = rules::label("a kubeconfig secret", 63))]
     pub kubeconfig_secret: String,
-    /// Whether its owner has accepted privileged workloads and workloads in kube-system. This voids the warranty.
+    /// Whether the owner accepts privileged workloads and workloads in kube-system. This voids the warranty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rooted: bool,
-    /// Whether it cannot reach the internet: images then come from the hub's registry.
+    /// Whether the cluster cannot reach the internet; images then come from the hub's registry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub airgapped: bool,
-    /// The Kubernetes version it is to be upgraded to next. Nothing is moved for it; the status says what would be.
+    /// The Kubernetes version of the next upgrade. Setting it changes no extension; the status reports the
+    /// consequences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::kubernetes_version())]
     pub planned_version: Option<String>,
-    /// The members of the organization whose SSH keys are delivered to it, for extensions that ask for them.
+    /// The members of the organization whose SSH keys are provided to extensions that request them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 512), inner(length(min = 1, max = 253)), extend("x-kubernetes-list-type" = "set"))]
     pub users: Vec<String>,
 }
 
-/// What the hub knows of a cluster. Why it is not connected is the reason and the message of the condition `Connected`.
+/// The observed state of a cluster. The condition `Connected` reports why a cluster is not connected.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterStatus {
-    /// The generation that the hub has seen.
+    /// The generation that the hub last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds and what does not, each with a sentence: `Connected`, `UpgradeReady`, `Ready`.
+    /// The latest conditions, one of each type: `Connected`, `UpgradeReady`, `Ready`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions::schema")]
     pub conditions: Vec<Condition>,
-    /// Its Kubernetes version, with the vendor's suffix.
+    /// The Kubernetes version, with the vendor's suffix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whose Kubernetes it is, as far as it shows.
+    /// The Kubernetes distribution, if the hub recognizes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// Its nodes.
+    /// The nodes of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Nodes>,
-    /// What it can do for extensions: storageClass, loadBalancer, networkPolicy and so on.
+    /// The capabilities that extensions can require, such as storageClass, loadBalancer and networkPolicy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
-    /// The UID of its namespace kube-system, by which the same cluster is known under any address.
+    /// The UID of the namespace kube-system, which identifies the cluster whatever its address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
 }
 
-/// How many nodes there are.
+/// The number of nodes.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nodes {
-    /// Those that are ready.
+    /// The number of ready nodes.
     pub ready: u32,
-    /// All of them.
+    /// The number of all nodes.
     pub total: u32,
 }

@@ -1,4 +1,4 @@
-//! `ExtensionDefinition`: all that one version of an extension declares.
+//! `ExtensionDefinition`: the definition of one version of an extension.
 
 use fitout_model::Definition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::conditions;
 
-/// One version of an extension. It never changes: what was read once is what it is.
+/// The definition of one version of an extension. It is immutable.
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
     kind = "ExtensionDefinition",
-    doc = "All that one version of an extension declares. Applied in org-NAME it is a sideload: that organization alone sees it \
-           and can install it. Catalogs make none of these.",
+    doc = "An ExtensionDefinition declares one version of an extension. Applied in org-NAME it is a sideload: only that \
+           organization sees it and can install it. The hub creates none of these for catalogs.",
     namespaced,
     status = "ExtensionDefinitionStatus",
     derive = "PartialEq",
@@ -32,18 +32,18 @@ use crate::conditions;
 #[serde(transparent)]
 pub struct ExtensionDefinitionSpec(pub Definition);
 
-/// What the hub says about a definition.
+/// The observed state of a definition.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionDefinitionStatus {
-    /// The generation that the hub has seen.
+    /// The generation that the hub last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds and what does not, each with a sentence.
+    /// The latest conditions, one of each type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions::schema")]
     pub conditions: Vec<Condition>,
-    /// The digest by which this definition is known.
+    /// The digest of the definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `Extension`: one extension of one catalog, as the hub found it.
+//! `Extension`: one extension of one catalog, written by the hub.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::conditions;
 use crate::rules::{self, Rule};
 
-/// What a catalog says of one of its extensions. The hub writes this; people read it.
+/// An extension and its versions, as its catalog lists them. Only the hub writes it.
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
     kind = "Extension",
-    doc = "Something that can be installed, as a catalog offers it. Written by the hub, under the name CATALOG.EXTENSION.",
+    doc = "An Extension is an entry of a catalog that can be installed. The hub writes it under the name CATALOG.EXTENSION.",
     namespaced,
     status = "ExtensionStatus",
     derive = "PartialEq",
@@ -33,29 +33,29 @@ use crate::rules::{self, Rule};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionSpec {
-    /// The catalog that offers it.
+    /// The catalog that contains the extension.
     #[schemars(length(max = 253), transform = rules::label("a catalog", 63))]
     pub catalog: String,
     /// The extension's name in the catalog.
     #[schemars(length(max = 253), transform = rules::label("an extension", 63))]
     pub extension: String,
-    /// What people call it.
+    /// The name shown to users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub display_name: Option<String>,
-    /// What it is for, in a line.
+    /// The purpose of the extension, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512))]
     pub summary: Option<String>,
-    /// Who publishes it.
+    /// The publisher of the extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub publisher: Option<String>,
-    /// What it is found under.
+    /// The categories that the extension is listed under.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32), inner(length(max = 64)))]
     pub categories: Vec<String>,
-    /// Its versions, the newest first. The same version may be there more than once, with different digests.
+    /// The versions, newest first. A version can be listed more than once, with different digests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 1024))]
     pub versions: Vec<ExtensionVersion>,
@@ -68,44 +68,44 @@ fn name_is_made_of_its_parts() -> kube::core::Rule {
     ))
 }
 
-/// One version, with as much as it takes to choose among them.
+/// One version of an extension, with the facts that version resolution needs.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionVersion {
     /// The version.
     #[schemars(length(max = 128), transform = rules::semver())]
     pub version: String,
-    /// The Kubernetes versions it is made for; absent: any.
+    /// The range of Kubernetes versions that it supports. Defaults to any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), transform = rules::range())]
     pub kubernetes: Option<String>,
-    /// The digest of its definition.
+    /// The digest of the definition.
     #[schemars(length(max = 128), transform = rules::digest())]
     pub digest: String,
-    /// The version of what it installs.
+    /// The version of the application that it installs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub app_version: Option<String>,
-    /// Whether it should no longer be chosen. What is installed stays.
+    /// Whether new installations must not choose it. Installed instances stay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
 }
 
-/// What the hub says about an extension.
+/// The observed state of an extension.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionStatus {
-    /// The generation that the hub has seen.
+    /// The generation that the hub last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds and what does not, each with a sentence.
+    /// The latest conditions, one of each type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions::schema")]
     pub conditions: Vec<Condition>,
 }
 
 impl Extension {
-    /// The name of the object for an extension of a catalog.
+    /// The name of the `Extension` object for an extension of a catalog.
     pub fn name_of(catalog: &str, extension: &str) -> String {
         format!("{catalog}.{extension}")
     }

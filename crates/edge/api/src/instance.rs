@@ -1,10 +1,9 @@
-//! `ExtensionInstance`: one extension, wanted on one cluster.
+//! `ExtensionInstance`: one extension on one cluster.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fitout_model::free_form;
-use fitout_plan::Ignore;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -13,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use crate::rules::{self, Rule};
 use crate::{Action, FreeForm, Outcome, conditions};
 
-/// What is wanted.
+/// The desired state of an instance.
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
     kind = "ExtensionInstance",
-    doc = "One extension, wanted on one cluster. Deleting it uninstalls the extension.",
+    doc = "An ExtensionInstance installs one extension on one cluster. Deleting it uninstalls the extension.",
     namespaced,
     status = "ExtensionInstanceStatus",
     derive = "PartialEq",
@@ -44,101 +43,104 @@ use crate::{Action, FreeForm, Outcome, conditions};
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = release_name_is_fixed())]
 pub struct ExtensionInstanceSpec {
-    /// The cluster it is wanted on, in the same namespace. It cannot be changed.
+    /// The cluster to install on, in the same namespace. Immutable.
     #[schemars(
         length(max = 253),
         transform = rules::label("a cluster", 63),
         transform = rules::fixed("the cluster of an instance cannot be changed: make another instance for the other cluster"),
     )]
     pub cluster: String,
-    /// The extension that is wanted. It cannot be changed.
+    /// The extension to install. Immutable.
     #[schemars(
         transform = rules::fixed("the extension of an instance cannot be changed: make another instance for the other extension"),
     )]
     pub extension: ExtensionReference,
-    /// The name of the Helm release; absent: the extension's name. It cannot be changed.
+    /// The name of the Helm release. Defaults to the extension's name. Immutable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253), transform = rules::label("a release", 53))]
     pub release_name: Option<String>,
-    /// The namespace on the cluster. It cannot be changed.
+    /// The namespace of the release on the cluster. Immutable.
     #[schemars(
         length(max = 253),
         transform = rules::label("a namespace", 63),
         transform = rules::fixed("the namespace of an instance cannot be changed: make another instance, and delete this one"),
     )]
     pub namespace: String,
-    /// The range of versions that will do; absent: whatever fits the cluster.
+    /// The range of accepted versions. Defaults to any that fits the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), transform = rules::range())]
     pub version: Option<String>,
-    /// Values that come after all others. Maps merge, lists replace, null deletes.
+    /// Values with the highest precedence. Maps are merged, lists are replaced, null deletes a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "free_form::object")]
     pub values: Option<FreeForm>,
-    /// Values from secrets, in their order; those in `values` come after them.
+    /// Secrets with values. A later entry overrides an earlier one, and `values` overrides all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     pub values_from: Vec<ValuesSource>,
-    /// When it moves to another version.
+    /// When the hub upgrades the instance to another version.
     #[serde(default)]
     pub upgrade: Upgrade,
-    /// Whether it is only watched and reported on, and nothing is written.
+    /// Whether reconciliation is suspended. The hub then still reports status, and writes nothing to the cluster.
     #[serde(default)]
     pub suspend: bool,
-    /// What is put back where somebody changes it, and what is not.
+    /// Which out-of-band changes on the cluster the hub keeps instead of reverting.
     #[serde(default, skip_serializing_if = "Drift::is_default")]
     pub drift: Drift,
-    /// The revision to go back to. The hub makes a new revision of it.
+    /// The revision to roll back to. The hub records the rollback as a new revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rollback_to: Option<u32>,
-    /// What is done where a change fails.
+    /// The reaction to a failed change: `Retry` with backoff, `Rollback` to the previous revision, or `Stop`.
     #[serde(default, skip_serializing_if = "FailurePolicy::is_default")]
     pub on_failure: FailurePolicy,
-    /// How long a new revision may take to become healthy before it has failed; absent: five minutes. Where a failure is tried
-    /// again for ever, it may take as long as it likes.
+    /// The seconds in which a new revision must become healthy before it counts as failed. Defaults to 300. It has no
+    /// effect if `onFailure` is `Retry`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 86400))]
     pub healthy_within_seconds: Option<u32>,
-    /// Objects that may be deleted and made anew where a field changes that cannot, each as KIND/NAME.
+    /// Objects, each as KIND/NAME, that the hub may delete and recreate when an immutable field changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(min = 3, max = 320)))]
     pub recreate: Vec<String>,
-    /// Definitions of custom resources, by name, that may change although what is stored would be lost.
+    /// Names of CRDs that may change even if stored data is lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(min = 1, max = 253)))]
     pub allow_data_loss: Vec<String>,
-    /// What is done where another hand has changed the release, or made it.
+    /// The user's decision about a release that another client has changed or installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeover: Option<Takeover>,
-    /// Labels on the records of the release, as `helm install --labels` sets them; absent: those that it has.
+    /// Labels of the release's records, as set by `helm install --labels`. Defaults to the labels that the release has.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(
         extend("maxProperties" = 32, "additionalProperties" = { "type": "string", "maxLength": 63, "pattern": LABEL_VALUE }),
         transform = rules::release_labels(),
     )]
     pub release_labels: BTreeMap<String, String>,
-    /// Whether hooks are left out when it is removed: for one that cannot succeed any more.
+    /// Whether to skip the hooks on uninstall, for example because they can no longer succeed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_delete_hooks: bool,
-    /// Another number than before has what is installed tested, once.
+    /// Whether an uninstall keeps the namespace on the cluster, even if the hub created it and nothing else is in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_namespace: bool,
+    /// Runs the tests of the installed revision once each time this number changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub test_run: Option<u32>,
 }
 
-/// What a label may say.
+/// The pattern of a label's value.
 const LABEL_VALUE: &str = "^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$";
 
-/// What is done where a change fails.
+/// The reaction to a failed change.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailurePolicy {
-    /// It is tried again, ever more slowly, for ever; any change begins anew.
+    /// Retries indefinitely with exponential backoff, which any change of the instance resets.
     #[default]
     Retry,
-    /// What was installed before comes back, and stays until something else is wanted.
+    /// Rolls back to the previous revision, which stays until the desired state changes.
     Rollback,
-    /// Nothing, until something else is wanted.
+    /// Does nothing until the desired state changes.
     Stop,
 }
 
@@ -149,29 +151,29 @@ impl FailurePolicy {
     }
 }
 
-/// What a person has chosen where another hand has changed a release.
+/// The user's decision about a release that another client has changed or installed.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Takeover {
-    /// What is done.
+    /// The decision: `Adopt` keeps the release as it is, `Reassert` installs the desired state over it.
     pub choice: Choice,
-    /// The revision that it is about: a later one needs another choice. Absent: the one that is there before the instance has
-    /// any of its own.
+    /// The revision that the decision applies to; a later revision needs a new decision. Absent if the release existed
+    /// before the instance had a revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub revision: Option<u32>,
 }
 
-/// What is done about a release that another hand has changed.
+/// The decision about a release that another client has changed.
 #[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choice {
-    /// It stays as it is, until something else is wanted.
+    /// Keeps the release as it is until the desired state changes.
     Adopt,
-    /// What is wanted is installed over it.
+    /// Installs the desired state over it.
     Reassert,
 }
 
-/// What counts is the name that is used: the default may be written out later, and taken away again.
+/// Compares the effective release name, so that the default can be written out and removed again.
 fn release_name_is_fixed() -> Rule {
     let name = |of: &str| format!("(has({of}.releaseName) ? {of}.releaseName : {of}.extension.name)");
     let sentence = "the release name of an instance cannot be changed: make another instance, and delete this one";
@@ -179,7 +181,7 @@ fn release_name_is_fixed() -> Rule {
 }
 
 impl ExtensionInstance {
-    /// An instance that is held from the start, so that the hub need not write to it before it begins.
+    /// Creates an instance that already has the finalizer, which saves the hub a write.
     pub fn held(namespace: &str, name: &str, spec: ExtensionInstanceSpec) -> Self {
         let mut instance = Self::new(name, spec);
         instance.metadata.namespace = Some(namespace.to_owned());
@@ -189,68 +191,69 @@ impl ExtensionInstance {
 }
 
 impl ExtensionInstanceSpec {
-    /// How long a new revision may take to become healthy; none where it may take as long as it likes.
+    /// The time in which a new revision must become healthy; none where it is unlimited.
     pub fn healthy_within(&self) -> Option<Duration> {
-        /// As long as Helm waits.
+        /// Helm's default timeout.
         const DEFAULT: u32 = 300;
         let seconds = self.healthy_within_seconds.unwrap_or(DEFAULT);
         (self.on_failure != FailurePolicy::Retry).then(|| Duration::from_secs(seconds.into()))
     }
 
-    /// The name of the Helm release, be it said or not.
+    /// The effective name of the Helm release.
     pub fn release_name(&self) -> &str {
         self.release_name.as_deref().unwrap_or(&self.extension.name)
     }
 }
 
-/// Which extension, and of which catalog.
+/// A reference to an extension of a catalog.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionReference {
-    /// The extension's name. The release has this name too, unless it is given another.
+    /// The extension's name. It is also the default of `releaseName`.
     #[schemars(length(max = 253), transform = rules::label("an extension", 63))]
     pub name: String,
     /// The catalog's name.
     #[schemars(length(max = 253), transform = rules::label("a catalog", 63))]
     pub catalog: String,
-    /// Whose catalog it is.
+    /// The owner of the catalog: `Shared` for one in fitout-system, `Organization` for one in org-NAME.
     #[serde(default)]
     pub scope: Scope,
 }
 
-/// Whose a catalog is.
+/// The owner of a catalog.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
-    /// Everybody's, in `fitout-system`.
+    /// All organizations share the catalog, in `fitout-system`.
     #[default]
     Shared,
-    /// The organization's own, in `org-NAME`.
+    /// The catalog belongs to the organization, in `org-NAME`.
     Organization,
 }
 
-/// Where values are.
+/// A source of values.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValuesSource {
-    /// A key of a secret of type `fitout.dev/values`, in the same namespace.
+    /// A key of a Secret of type `fitout.dev/values`, in the same namespace.
     pub secret_key_ref: SecretKeyReference,
 }
 
-/// A key of a secret.
+/// A key of a Secret.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretKeyReference {
-    /// The secret's name.
+    /// The Secret's name.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// The key under which the values are.
+    /// The key that holds the values, as YAML.
     #[schemars(length(min = 1, max = 253))]
     pub key: String,
 }
 
-/// What is done about fields that others change.
+/// Which out-of-band changes the hub keeps.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drift {
-    /// Fields that others may take: once somebody else sets one, it is theirs. Everything else is put back.
+    /// Fields that the hub no longer applies once another field manager owns them. It reverts changes of all other
+    /// fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     pub ignore: Vec<IgnoredFields>,
@@ -262,165 +265,159 @@ impl Drift {
     }
 }
 
-/// Fields of some objects of an instance.
+/// Fields of objects of an instance.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IgnoredFields {
     /// The kind of the objects, such as `Deployment`.
     #[schemars(length(min = 1, max = 63))]
     pub kind: String,
-    /// The name of the object; absent: all of the kind.
+    /// The name of the object. Defaults to all objects of the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub name: Option<String>,
-    /// The fields, as JSON pointers, such as `/spec/template/spec/containers/*/image`: `*` stands for each field or item.
+    /// The fields, as JSON pointers such as `/spec/template/spec/containers/*/image`. `*` matches every field or item.
     #[schemars(length(min = 1, max = 32), inner(length(max = 512)), transform = rules::pointers())]
     pub pointers: Vec<String>,
 }
 
-impl From<&IgnoredFields> for Ignore {
-    fn from(fields: &IgnoredFields) -> Self {
-        let IgnoredFields { kind, name, pointers } = fields.clone();
-        Self { kind, name, pointers }
-    }
-}
-
-/// When an instance moves to another version.
+/// When the hub upgrades an instance to another version.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upgrade {
-    /// What makes it move.
+    /// The trigger of an upgrade. `Follow`: the installed version no longer fits Kubernetes or a dependency, or was
+    /// withdrawn. `Latest`: also each new version that fits. `Manual`: only a user.
     #[serde(default)]
     pub policy: Policy,
-    /// When it may move, such as `Sat 02:00-05:00 Europe/Amsterdam`; absent: at any time.
+    /// The maintenance window, such as `Sat 02:00-05:00 Europe/Amsterdam`. Defaults to any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::window())]
     pub window: Option<String>,
 }
 
-/// What makes an instance move to another version.
+/// The trigger of an upgrade.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Policy {
-    /// Kubernetes, a dependency or a withdrawal, when it cannot stay where it is.
+    /// The installed version no longer fits Kubernetes or a dependency, or was withdrawn.
     #[default]
     Follow,
-    /// These, and each new version that fits.
+    /// The triggers of `Follow`, and each new version that fits.
     Latest,
-    /// A person: the hub shows what it would do, and waits.
+    /// Only a user: the hub reports the upgrade and waits.
     Manual,
 }
 
-/// What the hub says about an instance.
+/// The observed state of an instance.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionInstanceStatus {
-    /// The generation that the hub has seen.
+    /// The generation that the hub last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds and what does not, each with a sentence: `Resolved`, `Approved`, `Applied`, `Healthy`, `Ready`.
+    /// The latest conditions, one of each type: `Resolved`, `Approved`, `Applied`, `Healthy`, `Ready`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions::schema")]
     pub conditions: Vec<Condition>,
-    /// The version that is installed.
+    /// The installed version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The revision that another hand made and that waits for a choice.
+    /// The revision that another client wrote and that waits for a decision in `spec.takeover`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_revision: Option<u32>,
-    /// The version that is wanted.
+    /// The desired version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted_version: Option<String>,
-    /// Why that version is wanted.
+    /// Why that version is desired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The number of the revision that is installed.
+    /// The number of the installed revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u32>,
-    /// The step that is running.
+    /// The step in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
-    /// How many objects it has on the cluster.
+    /// The number of objects on the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectCount>,
-    /// The first object that is not healthy, and why.
+    /// The first unhealthy object, and why it is unhealthy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_unhealthy: Option<Unhealthy>,
-    /// How what is installed did in its tests.
+    /// The result of the last test run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Test>,
-    /// The last revisions, the newest first.
+    /// The most recent revisions, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<RevisionSummary>,
 }
 
-/// One time that what is installed was tested.
+/// One test run of the installed revision.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
-    /// Which one, as `testRun` had it.
+    /// The number of the run, from `spec.testRun`.
     pub run: u32,
     /// The revision that was tested.
     pub revision: u32,
-    /// How it went.
+    /// The result of the run.
     pub result: TestResult,
-    /// The same in a sentence.
+    /// The result in a sentence.
     pub message: String,
-    /// When it was begun.
+    /// The time at which the run started.
     pub at: Time,
 }
 
-/// How tests went.
+/// The result of a test run.
 #[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TestResult {
-    /// They are not over.
+    /// The tests are running.
     Running,
-    /// All did what they were to do.
+    /// All tests succeeded.
     Passed,
-    /// One did not, and none was run after it.
+    /// A test failed; the tests after it were not run.
     Failed,
 }
 
 /// A step of a plan.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Which one it is, from 1.
+    /// The number of the step, from 1.
     pub index: u32,
-    /// How many there are.
+    /// The number of steps.
     pub of: u32,
-    /// What it does.
+    /// The name of the step.
     pub name: String,
-    /// The object it is at, as KIND/NAMESPACE/NAME.
+    /// The object in progress, as KIND/NAMESPACE/NAME.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
 }
 
-/// How many objects there are.
+/// The number of objects.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectCount {
-    /// All of them.
+    /// The number of all objects.
     pub total: u32,
-    /// Those that are ready.
+    /// The number of ready objects.
     pub ready: u32,
 }
 
-/// An object that is not healthy.
+/// An unhealthy object.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unhealthy {
     /// The object, as KIND/NAMESPACE/NAME.
     pub object: String,
-    /// What is wrong with it, from the place where it went wrong.
+    /// Why it is unhealthy, from the object that is the cause.
     pub message: String,
 }
 
-/// A revision in a line.
+/// The summary of a revision.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevisionSummary {
-    /// Its number.
+    /// The number of the revision.
     pub number: u32,
-    /// The version that it installed or removed.
+    /// The version that the revision installs or removes.
     pub version: String,
-    /// What was done.
+    /// The action of the revision.
     pub action: Action,
-    /// What came of it.
+    /// The result of the revision.
     pub result: Outcome,
-    /// When it began.
+    /// The time at which the revision started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
 }

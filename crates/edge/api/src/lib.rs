@@ -1,10 +1,11 @@
-//! The objects of `fitout.dev/v1alpha1`: what a person writes and what the hub says about it.
+//! The API types of Fitout: the custom resources of `fitout.dev/v1alpha1` and the answers of
+//! `compute.fitout.dev/v1alpha1`.
 //!
-//! Each kind has a file. What the API server refuses, it refuses by the schemas and rules made here, with a sentence
-//! that a person can act on; what it accepts, these types read and write without loss. Nothing here talks to a cluster.
+//! Each kind has a file. The API server validates objects by the schemas and rules of this crate, whose messages users
+//! can act on; every object it accepts is read and written here without loss. Nothing here talks to a cluster.
 
-#![allow(clippy::duplicated_attributes, reason = "columns of a table have types in common")]
-#![allow(unreachable_pub, reason = "the derive of a schema copies each type into a function, out of everyone's reach")]
+#![allow(clippy::duplicated_attributes, reason = "printer columns share types")]
+#![allow(unreachable_pub, reason = "the JsonSchema derive copies each type into a function")]
 
 mod catalog;
 mod cluster;
@@ -14,7 +15,7 @@ mod extension;
 mod instance;
 mod organization;
 mod plan;
-pub mod reasons;
+pub use fitout_model::reasons;
 mod revision;
 mod rules;
 mod schema;
@@ -34,11 +35,11 @@ pub use instance::{
     Test, TestResult, Unhealthy, Upgrade, ValuesSource,
 };
 pub use organization::{Member, MemberRole, Organization, OrganizationSpec, OrganizationStatus};
-pub use plan::{Plan, PlanSpec};
+pub use plan::{FieldChange, Obstacle, Plan, PlanSpec, PlanStatus, PlannedChange, PlannedWrite, WriteAct};
 pub use revision::{Action, ExtensionRevision, ExtensionRevisionSpec, ExtensionRevisionStatus, ObjectName, Outcome};
-pub use values::{Values, ValuesSpec};
+pub use values::{SourcedValue, Values, ValuesSpec, ValuesStatus};
 
-/// The API group of all kinds.
+/// The API group of the custom resources.
 pub const GROUP: &str = "fitout.dev";
 
 /// The version of the group.
@@ -47,26 +48,26 @@ pub const VERSION: &str = "v1alpha1";
 /// The category that `kubectl get fitout` lists.
 pub const CATEGORY: &str = "fitout";
 
-/// The type of secrets that a kubeconfig is in.
+/// The type of Secrets that hold a kubeconfig.
 pub const KUBECONFIG_SECRET: &str = "fitout.dev/kubeconfig";
 
-/// The type of secrets that values may come from.
+/// The type of Secrets that `valuesFrom` may name.
 pub const VALUES_SECRET: &str = "fitout.dev/values";
 
-/// The type of a secret that says what a repository of charts wants to see: `repository`, the address it is for, and
-/// `username` and `password`, `token`, `tls.crt` and `tls.key`, `ca.crt` or `.dockerconfigjson`.
+/// The type of Secrets with the credentials of a chart repository: `repository` is its address; `username` and
+/// `password`, `token`, `tls.crt` and `tls.key`, `ca.crt` or `.dockerconfigjson` are the credentials.
 pub const REPOSITORY_SECRET: &str = "fitout.dev/repository";
 
-/// The annotation by which a cluster that is deleted is forgotten: its value is the cluster's own name, and nothing on the
-/// cluster is cleaned up.
+/// The annotation that lets a cluster be deleted without cleaning up anything on it. Its value is the cluster's name.
 pub const FORGET: &str = "fitout.dev/forget";
 
-/// The finalizer that holds an instance until its cluster is clean, and with it all that is known of what is there.
+/// The finalizer that keeps an instance, and the record of its objects, until the extension is uninstalled.
 pub const FINALIZER: &str = "fitout.dev/installed";
 
-/// Every kind's definition, as it is to be installed, in the order of their names.
+/// The CRDs of all kinds, sorted by kind.
 ///
-/// This, and not `crd()` of a single type, is what `deploy/crds` holds: it is tidied for the API server.
+/// `deploy/crds` is generated from them. Unlike the result of `crd()` of a single type, their schemas are normalized
+/// for the API server.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let crds = [
         Catalog::crd(),
@@ -77,7 +78,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
         ExtensionRevision::crd(),
         Organization::crd(),
     ];
-    crds.into_iter().map(schema::tidied).collect()
+    crds.into_iter().map(schema::normalized).collect()
 }
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_of_our_group_and_category_and_has_a_status() {
+    fn every_crd_has_the_group_the_category_and_a_status() {
         for crd in crds() {
             let name = crd.metadata.name.unwrap();
             assert_eq!((crd.spec.group.as_str(), name.ends_with(".fitout.dev")), (GROUP, true), "{name}");
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_are_given_once() {
+    fn short_names_are_unique() {
         let mut names: Vec<_> = crds().into_iter().flat_map(|crd| crd.spec.names.short_names.unwrap()).collect();
         names.sort();
         let all = names.len();

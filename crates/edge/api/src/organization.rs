@@ -7,15 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{conditions, rules};
 
-/// Who an organization is.
+/// The members of an organization.
 ///
-/// Its name has at most 59 characters, because its namespace on the hub is `org-NAME` and a namespace has at most 63.
+/// An organization's name has at most 59 characters: its namespace is `org-NAME`, and a namespace's name has at most
+/// 63.
 #[derive(CustomResource, JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
     kind = "Organization",
-    doc = "A tenant. It owns the namespace org-NAME on the hub, and all that is in it.",
+    doc = "An Organization is a tenant. It owns the namespace org-NAME on the hub and everything in it.",
     status = "OrganizationStatus",
     derive = "PartialEq",
     shortname = "org",
@@ -29,11 +30,11 @@ use crate::{conditions, rules};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationSpec {
-    /// What people call it.
+    /// The name shown to users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub display_name: Option<String>,
-    /// The people who belong to it, each named once.
+    /// The members, each listed once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(
         length(max = 256),
@@ -42,50 +43,50 @@ pub struct OrganizationSpec {
     pub members: Vec<Member>,
 }
 
-/// A person in an organization.
+/// A member of an organization.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     /// The user name, as the hub's API server knows it.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// What the person may do in the organization.
+    /// The role in the organization: `Member` may view everything, `Admin` may change everything.
     #[serde(default)]
     pub role: MemberRole,
-    /// Public SSH keys, for clusters on which the person may log in to nodes.
+    /// The public SSH keys, for clusters on which the member may log in to nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8), inner(length(max = 1024)), transform = rules::ssh_keys())]
     pub ssh_keys: Vec<String>,
 }
 
-/// What a member may do.
+/// The role of a member.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemberRole {
-    /// Look at everything in the organization.
+    /// May view everything in the organization.
     #[default]
     Member,
-    /// Change everything in the organization.
+    /// May change everything in the organization.
     Admin,
 }
 
-/// What the hub says about an organization.
+/// The observed state of an organization.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationStatus {
-    /// The generation that the hub has seen.
+    /// The generation that the hub last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds and what does not, each with a sentence.
+    /// The latest conditions, one of each type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions::schema")]
     pub conditions: Vec<Condition>,
-    /// Its namespace on the hub, once that exists.
+    /// The namespace of the organization on the hub, once it exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
 }
 
 impl Organization {
-    /// The namespace of the organization with this name.
+    /// The namespace of an organization, from its name.
     pub fn namespace_of(name: &str) -> String {
         format!("org-{name}")
     }

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::conditions;
 use crate::rules::{self, Rule};
 
-/// What was to be done. It is written before the first write to the cluster, and never changes.
+/// The desired result of the change. It is written before the first write to the cluster, and is immutable.
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
     kind = "ExtensionRevision",
-    doc = "The record of one change to an instance: what was to be done, and what came of it. Written by the hub, under the name \
-           INSTANCE.NUMBER, so that a number is given once.",
+    doc = "An ExtensionRevision records one change to an instance and its result. The hub writes it under the name \
+           INSTANCE.NUMBER, so that each number is used once.",
     namespaced,
     status = "ExtensionRevisionStatus",
     derive = "PartialEq",
@@ -40,47 +40,47 @@ use crate::rules::{self, Rule};
     transform = only_an_uninstall_renders_nothing(),
 )]
 pub struct ExtensionRevisionSpec {
-    /// The instance that was changed.
+    /// The name of the instance.
     #[schemars(length(max = 253), transform = rules::label("an instance", 63))]
     pub instance: String,
-    /// The number of the change, from 1.
+    /// The number of the revision, from 1.
     #[schemars(range(min = 1))]
     pub number: u32,
-    /// What was to be done.
+    /// The action: `Install`, `Upgrade`, `Rollback`, `Adopt` of a release that another client wrote, or `Uninstall`.
     pub action: Action,
-    /// The version that was to be installed or removed.
+    /// The version that the revision installs or removes.
     #[schemars(length(max = 128), transform = rules::semver())]
     pub version: String,
     /// The digest of the definition.
     #[schemars(length(max = 128), transform = rules::digest())]
     pub definition_digest: String,
-    /// The digest of what was rendered, shown and applied.
+    /// The digest of the rendered artifact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::digest())]
     pub artifact_digest: Option<String>,
-    /// The digest of the values it was rendered with.
+    /// The digest of the values that the artifact was rendered with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::digest())]
     pub values_digest: Option<String>,
-    /// The digest of all that went into it: as long as that stays the same, nothing is rendered again.
+    /// The digest of all inputs of rendering. The hub renders again only when they change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::digest())]
     pub input_digest: Option<String>,
-    /// The digest of the packaged chart, where it came from a repository.
+    /// The digest of the packaged chart, if it came from a repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::digest())]
     pub chart_digest: Option<String>,
-    /// Every object that was to be on the cluster.
+    /// The objects of the revision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4096))]
     pub inventory: Vec<ObjectName>,
-    /// Every object that was to run there at some moment.
+    /// The hooks of the revision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 1024))]
     pub hooks: Vec<ObjectName>,
 }
 
-/// Compared as numbers: the API server cannot bound what it costs to make a text of one.
+/// Compares numbers, because the API server cannot bound the cost of converting one to a string.
 fn name_is_made_of_its_parts() -> kube::core::Rule {
     rules::of_name(&Rule::new(
         "self.metadata.name.matches('^[^.]+[.][1-9][0-9]*$') && self.metadata.name.startsWith(self.spec.instance + '.') \
@@ -97,7 +97,7 @@ fn only_an_uninstall_renders_nothing() -> Rule {
 }
 
 impl ExtensionRevision {
-    /// What came of it, as follows from which revision of its instance is installed.
+    /// The result of the revision, given the number of the installed revision of its instance.
     pub fn outcome(&self, installed: Option<u32>) -> Outcome {
         match installed.map(|installed| self.spec.number.cmp(&installed)) {
             None | Some(Ordering::Greater) => Outcome::Running,
@@ -106,82 +106,82 @@ impl ExtensionRevision {
         }
     }
 
-    /// The name of the object for a revision of an instance.
+    /// The name of the `ExtensionRevision` object for a revision of an instance.
     pub fn name_of(instance: &str, number: u32) -> String {
         format!("{}{number}", Self::names_of(instance))
     }
 
-    /// What the names of all revisions of an instance begin with, and those of no other.
+    /// The prefix that the names of all revisions of an instance have, and no others.
     pub fn names_of(instance: &str) -> String {
         format!("{instance}.")
     }
 }
 
-/// What a revision does to an instance.
+/// The action of a revision.
 #[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// It was not there.
+    /// Installs the extension for the first time.
     Install,
-    /// It was there, with another version or other values.
+    /// Installs another version or other values.
     Upgrade,
-    /// It goes back to an earlier revision.
+    /// Installs an earlier revision again.
     Rollback,
-    /// Another hand made it, and it is known from then on.
+    /// Records a revision of the release that another client wrote.
     Adopt,
-    /// It goes away.
+    /// Uninstalls the extension.
     Uninstall,
 }
 
-/// An object on a cluster.
+/// The identity of an object on a cluster.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectName {
-    /// Its API version, with the group.
+    /// The API group and version.
     #[schemars(length(min = 1, max = 253))]
     pub api_version: String,
-    /// Its kind.
+    /// The kind.
     #[schemars(length(min = 1, max = 63))]
     pub kind: String,
-    /// Its namespace; absent: it has none.
+    /// The namespace; absent for a cluster-scoped object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 63))]
     pub namespace: Option<String>,
-    /// Its name.
+    /// The name.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
 }
 
-/// What came of a revision.
+/// The result of a revision.
 #[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It is under way.
+    /// The change is in progress.
     Running,
-    /// All of it was done.
+    /// The change is complete.
     Succeeded,
-    /// Some of it could not be done.
+    /// The change failed.
     Failed,
-    /// Another took its place.
+    /// A later revision replaced it.
     Superseded,
 }
 
-/// What came of a revision, and when.
+/// The observed state of a revision.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionRevisionStatus {
-    /// The generation that the hub has seen.
+    /// The generation that the hub last processed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds and what does not, each with a sentence.
+    /// The latest conditions, one of each type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions::schema")]
     pub conditions: Vec<Condition>,
-    /// What came of it.
+    /// The result: `Running`, `Succeeded`, `Failed` or `Superseded`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Outcome>,
-    /// When the first write was made.
+    /// The time of the first write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Time>,
-    /// When there was nothing left to do.
+    /// The time at which the change was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Time>,
 }

@@ -1,19 +1,19 @@
-//! What the API server checks of our objects: the rules that a definition has too, and those that only others have.
+//! CEL validation rules of the CRDs, besides those that definitions share.
 
 use fitout_model::rules::label_in;
 pub(crate) use fitout_model::rules::{Rule, digest, exactly_one, fixed, label, range, semver};
 
-/// For an object whose own name has to be a DNS label, because other names are made from it.
+/// Requires an object's name to be a DNS label, because other names are derived from it.
 pub(crate) fn object_name(what: &str, longest: u8) -> kube::core::Rule {
     of_name(&label_in("self.metadata.name", what, longest))
 }
 
-/// For an object, when it is its name that is wrong: kube's derive wants such a rule in its own type.
+/// Converts a rule into one that reports `metadata.name`, in the type that kube's derive expects.
 pub(crate) fn of_name(rule: &Rule) -> kube::core::Rule {
     kube::core::Rule::new(&rule.rule).message(rule.message.as_str()).field_path(".metadata.name")
 }
 
-/// For a version of Kubernetes, with or without a patch and a vendor's suffix.
+/// Requires a Kubernetes version, optionally with a patch number and a vendor's suffix.
 pub(crate) fn kubernetes_version() -> Rule {
     Rule::new(
         "self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+([-+][0-9A-Za-z.+-]+)?)?$')",
@@ -21,7 +21,7 @@ pub(crate) fn kubernetes_version() -> Rule {
     )
 }
 
-/// For a file or directory of the hub.
+/// Requires an absolute path without `..`.
 pub(crate) fn absolute_path() -> Rule {
     Rule::new(
         "self.startsWith('/') && !self.matches('(^|/)[.][.](/|$)')",
@@ -29,7 +29,7 @@ pub(crate) fn absolute_path() -> Rule {
     )
 }
 
-/// For public keys.
+/// Requires public SSH keys.
 pub(crate) fn ssh_keys() -> Rule {
     Rule::new(
         "self.all(each, each.matches('^(ssh|ecdsa|sk)-.+ .+$'))",
@@ -37,7 +37,7 @@ pub(crate) fn ssh_keys() -> Rule {
     )
 }
 
-/// For the time in which an upgrade may begin.
+/// Requires a maintenance window.
 pub(crate) fn window() -> Rule {
     let day = "(Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
     let time = "([01][0-9]|2[0-3]):[0-5][0-9]";
@@ -47,7 +47,7 @@ pub(crate) fn window() -> Rule {
     )
 }
 
-/// For the labels of a release.
+/// Refuses the labels that Helm sets on a release itself.
 pub(crate) fn release_labels() -> Rule {
     Rule::new(
         "!('name' in self || 'owner' in self || 'status' in self || 'version' in self || 'createdAt' in self || \
@@ -56,7 +56,7 @@ pub(crate) fn release_labels() -> Rule {
     )
 }
 
-/// For fields of objects.
+/// Requires JSON pointers to fields outside the identity of an object.
 pub(crate) fn pointers() -> Rule {
     Rule::new(
         "self.all(each, each.matches('^(/([^~/]|~[01])+)+$') && !each.matches('^/(apiVersion|kind|metadata/(name|namespace))$'))",

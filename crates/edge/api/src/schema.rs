@@ -1,43 +1,43 @@
-//! Schemas as the API server wants them.
+//! Normalization of generated schemas for the API server.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 
-/// The same definition without what only Rust knows of, and with descriptions that are lines of their own length.
-pub(crate) fn tidied(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
+/// Normalizes the schemas of a CRD: Rust-specific formats are removed and descriptions unwrapped.
+pub(crate) fn normalized(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
     for version in &mut crd.spec.versions {
         if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
-            tidy(schema);
-            name(schema);
-            whole(schema, "status");
+            normalize(schema);
+            declare_name(schema);
+            make_atomic(schema, "status");
             if crd.spec.names.kind == "ExtensionRevision" {
-                whole(schema, "spec");
+                make_atomic(schema, "spec");
             }
         }
     }
     crd
 }
 
-/// Says that a field is written as a whole, because only the hub writes it. Otherwise the API server keeps account of who
-/// has written each field within, which was nearly half of what a status costs and tells nobody anything.
-fn whole(schema: &mut JSONSchemaProps, field: &str) {
+/// Makes a field atomic, because only the hub writes it. Otherwise the API server tracks the manager of each field
+/// within, which was nearly half of the cost of a status.
+fn make_atomic(schema: &mut JSONSchemaProps, field: &str) {
     if let Some(field) = schema.properties.as_mut().and_then(|properties| properties.get_mut(field)) {
         field.x_kubernetes_map_type = Some("atomic".to_owned());
     }
 }
 
-/// Says that an object has a name, so that a rule may point there when it refuses one. No more may be said of it.
-fn name(schema: &mut JSONSchemaProps) {
+/// Declares `metadata.name`, so that rules can report it as the invalid field. The API server allows no more than that.
+fn declare_name(schema: &mut JSONSchemaProps) {
     let of_type = |type_: &str| JSONSchemaProps { type_: Some(type_.to_owned()), ..JSONSchemaProps::default() };
     let properties = [("name".to_owned(), of_type("string"))].into();
     let metadata = JSONSchemaProps { properties: Some(properties), ..of_type("object") };
     schema.properties.get_or_insert_default().insert("metadata".to_owned(), metadata);
 }
 
-/// An absent field is absent, never null; unsigned numbers have a minimum and no format; a description's line breaks are
-/// those of its paragraphs.
-fn tidy(schema: &mut JSONSchemaProps) {
+/// Removes `nullable`, titles and the formats of unsigned integers, and joins the lines of each paragraph of a
+/// description.
+fn normalize(schema: &mut JSONSchemaProps) {
     schema.nullable = None;
     schema.title = None;
     schema.format.take_if(|format| format.starts_with("uint"));
@@ -45,17 +45,17 @@ fn tidy(schema: &mut JSONSchemaProps) {
         let paragraphs: Vec<_> = description.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
         *description = paragraphs.join("\n\n");
     }
-    schema.properties.iter_mut().flatten().for_each(|(_, property)| tidy(property));
+    schema.properties.iter_mut().flatten().for_each(|(_, property)| normalize(property));
     match &mut schema.items {
-        Some(JSONSchemaPropsOrArray::Schema(items)) => tidy(items),
-        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(tidy),
+        Some(JSONSchemaPropsOrArray::Schema(items)) => normalize(items),
+        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(normalize),
         None => {}
     }
-    // What is unknown is left as it is.
+    // The schema of unknown fields stays as it is.
     if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties
         && values.x_kubernetes_preserve_unknown_fields != Some(true)
     {
-        tidy(values);
+        normalize(values);
     }
 }
 
@@ -63,7 +63,7 @@ fn tidy(schema: &mut JSONSchemaProps) {
 mod tests {
     use serde_json::Value;
 
-    /// Every schema within a schema, with the path to it.
+    /// Visits every schema within a schema, with its path.
     fn walk(path: &str, schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
         visit(path, schema);
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_hub_writes_is_written_as_a_whole() {
+    fn statuses_and_revision_specs_are_atomic() {
         let mut whole = vec![];
         visit_all(|path, schema| {
             if schema["x-kubernetes-map-type"] == "atomic" {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_says_what_it_is() {
+    fn every_field_has_a_description() {
         let mut silent = vec![];
         visit_all(|path, schema| {
             let ours = !path.ends_with("[]") && !path.contains(".metadata");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_says_why_in_a_line() {
+    fn every_rule_has_a_message_of_one_line() {
         visit_all(|path, schema| {
             for rule in schema["x-kubernetes-validations"].as_array().into_iter().flatten() {
                 let sentence = rule["message"].as_str().unwrap_or_default();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_nullable_and_no_format_is_unknown_to_kubernetes() {
+    fn no_field_is_nullable_or_has_an_unknown_format() {
         visit_all(|path, schema| {
             assert_eq!(schema.get("nullable"), None, "{path}");
             let format = schema["format"].as_str().unwrap_or("int64");

@@ -1,7 +1,7 @@
-//! Sources of definitions.
+//! Reads catalogs of extension definitions, from a directory or built into the program.
 //!
-//! A directory holds `EXTENSION/VERSION/definition.yaml` and, beside each definition, the files it names. What is wrong
-//! with one version is said of that version; the others are there all the same.
+//! A catalog has `EXTENSION/VERSION/definition.yaml` and, next to each definition, the files that it names. A problem
+//! with one version is reported for that version and does not affect the others.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use rust_embed::RustEmbed;
 #[folder = "../../../catalog"]
 struct BuiltIn;
 
-/// The catalog that came with this program under this name.
+/// Reads the built-in catalog of this name.
 pub fn embedded(name: &str) -> Packages {
     let prefix = format!("{name}/");
     let files = BuiltIn::iter().filter_map(|path| {
@@ -24,7 +24,7 @@ pub fn embedded(name: &str) -> Packages {
     read_packages(files.collect())
 }
 
-/// The catalog in a directory.
+/// Reads the catalog in a directory.
 pub fn directory(path: &Path) -> std::io::Result<Packages> {
     let mut files = BTreeMap::new();
     walk(path, "", &mut files)?;
@@ -35,7 +35,7 @@ fn walk(dir: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> std:
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = format!("{prefix}{}", entry.file_name().display());
-        // A link could lead anywhere.
+        // Symbolic links are skipped, because they may lead out of the directory.
         if entry.file_type()?.is_dir() {
             walk(&entry.path(), &format!("{name}/"), files)?;
         } else if entry.file_type()?.is_file() {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_catalog_is_whole() {
+    fn built_in_catalog_has_no_problems() {
         let packages = embedded("community");
         assert!(packages.problems.is_empty(), "{:?}", packages.problems);
         assert!(packages.packages.len() >= 2);

@@ -1,4 +1,4 @@
-//! The catalog that comes with the program: what it says of each extension holds together.
+//! The built-in catalog is consistent.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -10,7 +10,7 @@ use fitout_helm_ranges::{Range, Version};
 use fitout_model::{AccessRule, Definition, Engine, FreeForm, Package};
 use fitout_resolve::{Candidate, Choice, Question, choose};
 
-/// One of each minor version that Fitout supports.
+/// A patch version of each minor version that Fitout supports.
 const KUBERNETES: [&str; 4] = ["v1.33.4", "v1.34.2", "v1.35.4", "v1.36.3"];
 
 fn community() -> Vec<Arc<Package>> {
@@ -27,7 +27,7 @@ fn named(definition: &Definition) -> String {
     format!("{} {}", definition.extension, definition.version)
 }
 
-/// What the hub would choose on a cluster, or why it would choose nothing.
+/// The version that the hub chooses on a cluster, or the reason why it chooses none.
 fn chosen(
     packages: &[Arc<Package>],
     extension: &str,
@@ -47,11 +47,11 @@ fn chosen(
         })
         .collect();
     let question = Question { extension, versions: &candidates, wanted: None, kubernetes, installed, latest: false };
-    choose(&question).map(|Choice { index, .. }| versions[index].clone())
+    choose(&question).map(|Choice { index, .. }| versions[index].clone()).map_err(|error| error.to_string())
 }
 
 #[test]
-fn each_kubernetes_gets_the_newest_version_that_its_project_supports_there() {
+fn newest_supported_version_is_chosen_for_each_kubernetes() {
     let none = "-";
     let rows = [
         ("cert-manager", ["1.21.2", "1.21.2", "1.21.2", "1.21.2"]),
@@ -74,7 +74,7 @@ fn each_kubernetes_gets_the_newest_version_that_its_project_supports_there() {
 }
 
 #[test]
-fn what_is_installed_moves_when_kubernetes_leaves_its_range_and_back_when_it_is_rolled_back() {
+fn installed_version_changes_when_kubernetes_leaves_its_range() {
     let rows = [
         ("cert-manager", "1.20.3", "v1.35.4", "1.20.3"),
         ("cert-manager", "1.20.3", "v1.36.3", "1.21.2"),
@@ -91,7 +91,7 @@ fn what_is_installed_moves_when_kubernetes_leaves_its_range_and_back_when_it_is_
         let found = chosen(&packages, extension, kubernetes, Some(installed));
         assert_eq!(found.as_deref(), Ok(expected), "{extension} {installed} on {kubernetes}");
     }
-    // One minor version at a time, as its documentation wants it.
+    // cert-manager's documentation requires one minor version at a time.
     let far = chosen(&packages, "cert-manager", "v1.36.3", Some("1.18.0")).unwrap_err();
     assert!(far.contains("cert-manager 1.21.2 does not replace 1.18.0 in place"), "{far}");
     let retired = chosen(&packages, "ingress-nginx", "v1.36.3", Some("4.15.1")).unwrap_err();
@@ -99,12 +99,12 @@ fn what_is_installed_moves_when_kubernetes_leaves_its_range_and_back_when_it_is_
 }
 
 #[test]
-fn what_an_extension_depends_on_is_offered_wherever_it_runs_itself() {
+fn dependencies_support_each_kubernetes_of_their_dependents() {
     let packages = community();
-    let mut seen = 0;
+    let mut checked = 0;
     for dependent in definitions(&packages) {
         for dependency in dependent.dependencies.iter().filter(|dependency| !dependency.optional) {
-            let will_do = |offered: &&Definition| {
+            let satisfies = |offered: &&Definition| {
                 let version = Version::parse(&offered.version.to_string()).unwrap();
                 let range = dependency.version.as_deref().map(|range| Range::parse(range).unwrap());
                 (offered.extension == dependency.name || offered.provides.contains(&dependency.name))
@@ -115,17 +115,17 @@ fn what_an_extension_depends_on_is_offered_wherever_it_runs_itself() {
                 definition.kubernetes.as_deref().is_none_or(|range| Range::parse(range).unwrap().matches(&cluster))
             };
             for kubernetes in KUBERNETES.into_iter().filter(|kubernetes| fits(dependent, kubernetes)) {
-                let found = definitions(&packages).filter(will_do).any(|offered| fits(offered, kubernetes));
-                assert!(found, "{} on {kubernetes}: there is no {}", named(dependent), dependency.name);
-                seen += 1;
+                let found = definitions(&packages).filter(satisfies).any(|offered| fits(offered, kubernetes));
+                assert!(found, "{} on {kubernetes}: no {}", named(dependent), dependency.name);
+                checked += 1;
             }
         }
     }
-    assert!(seen > 0, "nothing depends on anything");
+    assert!(checked > 0, "no definition has dependencies");
 }
 
 #[test]
-fn charts_are_named_exactly_and_where_their_ranges_come_from_is_said() {
+fn charts_are_pinned_and_their_kubernetes_range_is_documented() {
     for definition in definitions(&community()) {
         let Some(Engine::Helm(helm)) = definition.engine() else { continue };
         let name = named(definition);
@@ -133,7 +133,7 @@ fn charts_are_named_exactly_and_where_their_ranges_come_from_is_said() {
         let version = helm.version.as_deref().unwrap();
         assert_eq!(version.trim_start_matches('v'), definition.version.to_string(), "{name}");
         let repository = helm.repository.as_deref().unwrap();
-        // An index has digests; what a registry serves is fetched by one.
+        // A registry addresses content by digest; a chart of an index needs one.
         let pinned = repository.starts_with("https://") && helm.digest.is_some();
         assert!(pinned || repository.starts_with("oci://"), "{name}: {repository}");
         assert!(definition.kubernetes.is_some(), "{name}");
@@ -144,7 +144,7 @@ fn charts_are_named_exactly_and_where_their_ranges_come_from_is_said() {
     }
 }
 
-/// The kinds that a menu lists, each with whether it is edited there. Nothing else is in a menu.
+/// The kinds in a menu, each with whether the menu edits it. Asserts that a menu has nothing else.
 fn listed(menu: &FreeForm, name: &str) -> Vec<(String, bool)> {
     let mut listed = Vec::new();
     for (place, entries) in menu {
@@ -166,7 +166,7 @@ fn allows(rules: &[AccessRule], verb: &str, crd: &str) -> bool {
 }
 
 #[test]
-fn viewers_see_what_a_menu_lists_and_editors_change_what_it_edits() {
+fn roles_allow_what_the_menu_shows_and_edits() {
     let mut with_menu = BTreeSet::new();
     for definition in definitions(&community()) {
         let name = named(definition);
@@ -186,7 +186,7 @@ fn viewers_see_what_a_menu_lists_and_editors_change_what_it_edits() {
 }
 
 #[test]
-fn the_documentation_lists_every_version() {
+fn documentation_lists_every_version() {
     let page = include_str!("../../../../docs/catalog.md");
     let documented: BTreeSet<String> = page
         .lines()

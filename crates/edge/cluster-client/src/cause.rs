@@ -1,4 +1,4 @@
-//! Why a workload does not become healthy, asked of the cluster.
+//! The cause why a workload is not healthy, from its pods, events and logs.
 
 use fitout_health::{LogOf, cause, log_wanted, suspects};
 use fitout_model::ObjectId;
@@ -12,41 +12,42 @@ use kube::core::{NamespaceResourceScope, Resource, Selector};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{ClusterClient, Refusal};
+use crate::{ClusterClient, ClusterError};
 
-/// How many pods are looked at: one tells as much as a hundred that have the same trouble.
-const MOST_PODS: usize = 3;
-/// How much is asked for at once, of each list.
-const MOST: u32 = 100;
-/// How much of a log is asked for: lines, and bytes of them.
-const LINES: i64 = 10;
-const BYTES: i64 = 16 << 10;
+/// The number of pods to examine: pods of one workload mostly fail for the same reason.
+const MAX_PODS: usize = 3;
+/// The limit of each list request.
+const LIST_LIMIT: u32 = 100;
+/// The lines and bytes to read from the end of a log.
+const LOG_LINES: i64 = 10;
+const LOG_BYTES: i64 = 16 << 10;
 
 impl ClusterClient {
-    /// Why an object does not become what it was asked to be, in one sentence that names the pod and the container; none
-    /// where nothing is known to be wrong. It is asked of the cluster as it is now, with a bounded number of calls.
-    pub async fn cause(&self, id: &ObjectId) -> Result<Option<String>, Refusal> {
+    /// Finds the cause why an object is not healthy, as a sentence that names the pod and the container; none where no
+    /// cause is found. Reads the live state with a bounded number of requests.
+    pub async fn cause(&self, id: &ObjectId) -> Result<Option<String>, ClusterError> {
         let Some(object) = self.read(id).await? else { return Ok(None) };
-        let asked = self.evidence(&id.namespace, &object).await;
-        let (pods, events, log) = asked.map_err(|error| Refusal::new(id, &error))?;
+        let evidence = self.evidence(&id.namespace, &object).await;
+        let (pods, events, log) = evidence.map_err(|error| ClusterError::new(id, &error))?;
         Ok(cause(&object, &pods, &events, log.as_deref()))
     }
 
-    /// The pods that tell most, the events of all that has to do with the object, and the end of a log.
+    /// Collects the most suspect pods, the events of the object and of these, and the end of a log.
     async fn evidence(
         &self,
         namespace: &str,
         object: &Value,
     ) -> kube::Result<(Vec<Value>, Vec<Value>, Option<String>)> {
-        let set = if object["kind"] == "Deployment" { self.newest_set(namespace, object).await? } else { None };
+        let replica_set =
+            if object["kind"] == "Deployment" { self.newest_replica_set(namespace, object).await? } else { None };
         let pods = match object["kind"].as_str() {
             Some("Pod") => vec![object.clone()],
-            Some("Deployment") if set.is_none() => Vec::new(),
-            _ => self.owned::<Pod>(namespace, object, set.as_ref().unwrap_or(object)).await?,
+            Some("Deployment") if replica_set.is_none() => Vec::new(),
+            _ => self.owned::<Pod>(namespace, object, replica_set.as_ref().unwrap_or(object)).await?,
         };
-        let pods: Vec<Value> = suspects(&pods).into_iter().take(MOST_PODS).cloned().collect();
-        let about = [object].into_iter().chain(&set).chain(&pods);
-        let events = try_join_all(about.map(|object| self.events(namespace, object))).await?.concat();
+        let pods: Vec<Value> = suspects(&pods).into_iter().take(MAX_PODS).cloned().collect();
+        let involved = [object].into_iter().chain(&replica_set).chain(&pods);
+        let events = try_join_all(involved.map(|object| self.events(namespace, object))).await?.concat();
         let log = match log_wanted(&pods) {
             Some(wanted) => self.log(namespace, &wanted).await,
             None => None,
@@ -54,8 +55,8 @@ impl ClusterClient {
         Ok((pods, events, log))
     }
 
-    /// The replica set of a deployment's newest template.
-    async fn newest_set(&self, namespace: &str, deployment: &Value) -> kube::Result<Option<Value>> {
+    /// Finds the ReplicaSet of a Deployment's newest pod template.
+    async fn newest_replica_set(&self, namespace: &str, deployment: &Value) -> kube::Result<Option<Value>> {
         let revision = |set: &Value| {
             let text = set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();
             text.and_then(|text| text.parse::<u64>().ok())
@@ -64,7 +65,8 @@ impl ClusterClient {
         Ok(sets.into_iter().max_by_key(revision))
     }
 
-    /// What an object selects and the owner owns: labels alone are anybody's.
+    /// Lists the objects that match the selector of `object` and have an owner reference to `owner`: other objects may
+    /// carry the same labels.
     async fn owned<K>(&self, namespace: &str, object: &Value, owner: &Value) -> kube::Result<Vec<Value>>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
@@ -78,31 +80,31 @@ impl ClusterClient {
             return Ok(Vec::new());
         };
         let api: Api<K> = Api::namespaced(self.client().clone(), namespace);
-        let found = api.list(&ListParams::default().labels_from(&selector).limit(MOST)).await?;
+        let found = api.list(&ListParams::default().labels_from(&selector).limit(LIST_LIMIT)).await?;
         let values = found.items.into_iter().filter_map(|item| serde_json::to_value(item).ok());
-        let is_theirs = |item: &Value| {
+        let is_owned = |item: &Value| {
             let mut owners = item["metadata"]["ownerReferences"].as_array().into_iter().flatten();
             owners.any(|reference| reference["uid"] == owner["metadata"]["uid"])
         };
-        Ok(values.filter(is_theirs).collect())
+        Ok(values.filter(is_owned).collect())
     }
 
     async fn events(&self, namespace: &str, object: &Value) -> kube::Result<Vec<Value>> {
         let api: Api<Event> = Api::namespaced(self.client().clone(), namespace);
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        let params = ListParams::default().fields(&format!("involvedObject.uid={uid}")).limit(MOST);
+        let params = ListParams::default().fields(&format!("involvedObject.uid={uid}")).limit(LIST_LIMIT);
         let found = api.list(&params).await?.items.into_iter();
         Ok(found.filter_map(|event| serde_json::to_value(event).ok()).collect())
     }
 
-    /// The end of a log; none where the node no longer has it, or does not answer: the rest is worth telling all the same.
+    /// Reads the end of a log; none on any error, because the other evidence is of use without it.
     async fn log(&self, namespace: &str, wanted: &LogOf) -> Option<String> {
         let api: Api<Pod> = Api::namespaced(self.client().clone(), namespace);
         let params = LogParams {
             container: Some(wanted.container.clone()),
             previous: wanted.previous,
-            tail_lines: Some(LINES),
-            limit_bytes: Some(BYTES),
+            tail_lines: Some(LOG_LINES),
+            limit_bytes: Some(LOG_BYTES),
             ..LogParams::default()
         };
         api.logs(&wanted.pod, &params).await.ok()

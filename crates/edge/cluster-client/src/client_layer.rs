@@ -1,4 +1,4 @@
-//! What every call to a server goes through.
+//! The tower layer of every request: fence, concurrency limit, deadline and metrics.
 
 use std::fmt;
 use std::pin::Pin;
@@ -14,51 +14,51 @@ use tower::{BoxError, Layer, Service};
 use crate::Connectivity;
 use crate::connectivity::PROBE;
 
-/// Whether we are still the one who may write. Time is the only judge: whoever was stopped and goes on finds that it has
-/// passed.
+/// Allows writes only until a deadline, the end of the hub's lease. A hub that was suspended finds the deadline expired
+/// and writes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Fence(Arc<Mutex<Option<Instant>>>);
 
 impl Fence {
-    /// One that never closes, for who is alone.
+    /// A fence that never closes, for a client without leader election.
     pub fn open() -> Self {
         let far = Instant::now() + Duration::from_hours(100 * 365 * 24);
         Self(Arc::new(Mutex::new(Some(far))))
     }
 
-    /// Lets writes pass until then.
+    /// Allows writes until this instant.
     pub fn extend(&self, until: Instant) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
     }
 
-    /// Whether a write may pass now.
+    /// Whether writes are allowed now.
     pub fn allows_writes(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
     }
 }
 
-/// One call, once it has ended.
+/// A request that has ended, for metrics.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The method, in Kubernetes' words where there are any.
+    /// The Kubernetes verb, approximated from the HTTP method.
     pub verb: &'a str,
-    /// What was answered; none where nothing was.
+    /// The status code; none without an answer.
     pub code: Option<u16>,
-    /// How long it took.
+    /// The duration.
     pub took: Duration,
 }
 
-/// What every call goes through: a fence for writes, and somebody who keeps count.
+/// Options of a client: the fence for its writes and a callback for each request.
 #[derive(Clone)]
 pub struct ClientOptions {
-    /// Writes pass only while it holds.
+    /// The fence that every write has to pass.
     pub fence: Fence,
-    /// Is told of every call.
+    /// Called after every request.
     pub on_request: Arc<dyn Fn(Call<'_>) + Send + Sync>,
 }
 
 impl Default for ClientOptions {
-    /// Lets everything pass and counts nothing.
+    /// An open fence and no callback.
     fn default() -> Self {
         Self { fence: Fence::open(), on_request: Arc::new(|_| {}) }
     }
@@ -70,34 +70,34 @@ impl fmt::Debug for ClientOptions {
     }
 }
 
-/// A write was held back, because somebody else may be writing.
+/// A write that the fence rejected, because another hub may hold the lease.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("another hub leads: nothing is written")]
+#[error("another hub may hold the lease; the write was not sent")]
 pub struct Fenced;
 
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("timed out")]
-struct Late;
+struct DeadlineExceeded;
 
-/// After this, a call is reason to ask whether the server is still there.
-const DOUBT: Duration = Duration::from_secs(4);
+/// A request that takes longer starts the readiness probe.
+const SUSPECT_AFTER: Duration = Duration::from_secs(4);
 
-/// After this, nobody waits for an answer any more. An admission webhook may take 30 seconds.
+/// The deadline of a request. An admission webhook may take 30 seconds.
 const DEADLINE: Duration = Duration::from_secs(35);
 
-/// How many calls to a server are under way at once: more would only wait there instead of here, with a connection each.
-const AT_ONCE: usize = 16;
+/// The number of concurrent requests to a server: more would only queue there instead of here, with a connection each.
+const MAX_REQUESTS: usize = 16;
 
 #[derive(Clone)]
 pub(crate) struct ClientLayer {
     options: ClientOptions,
     connectivity: Connectivity,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl ClientLayer {
     pub(crate) fn new(options: ClientOptions, connectivity: Connectivity) -> Self {
-        Self { options, connectivity, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { options, connectivity, permits: Arc::new(Semaphore::new(MAX_REQUESTS)) }
     }
 }
 
@@ -130,33 +130,33 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let ClientLayer { options, connectivity, turns } = self.layer.clone();
+        let ClientLayer { options, connectivity, permits } = self.layer.clone();
         let verb = verb(&request);
         let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        // A watch is not over soon, and whether the server is there must be asked while all others wait.
-        let waits = verb != "watch" && request.uri().path() != PROBE;
-        // Nothing is sent before somebody waits for the answer.
-        let answer = self.inner.call(request);
+        // A watch would hold its permit for minutes, and the probe must not queue behind requests that hang.
+        let is_limited = verb != "watch" && request.uri().path() != PROBE;
+        // Nothing is sent before the future is polled.
+        let response = self.inner.call(request);
         Box::pin(async move {
-            let _turn = if waits { Some(turns.acquire_owned().await?) } else { None };
+            let _permit = if is_limited { Some(permits.acquire_owned().await?) } else { None };
             if !reads && !options.fence.allows_writes() {
                 return Err(Fenced.into());
             }
-            let began = Instant::now();
-            let mut answer = std::pin::pin!(answer);
-            let answered = if let Ok(answered) = tokio::time::timeout(DOUBT, &mut answer).await {
-                answered
+            let started = Instant::now();
+            let mut response = std::pin::pin!(response);
+            let result = if let Ok(result) = tokio::time::timeout(SUSPECT_AFTER, &mut response).await {
+                result
             } else {
                 connectivity.suspect();
-                let rest = DEADLINE.saturating_sub(DOUBT);
-                tokio::time::timeout(rest, answer).await.unwrap_or_else(|_| Err(Late.into()))
+                let rest = DEADLINE.saturating_sub(SUSPECT_AFTER);
+                tokio::time::timeout(rest, response).await.unwrap_or_else(|_| Err(DeadlineExceeded.into()))
             };
-            let code = answered.as_ref().ok().map(|answer| answer.status().as_u16());
+            let code = result.as_ref().ok().map(|response| response.status().as_u16());
             if code.is_none() {
                 connectivity.suspect();
             }
-            (options.on_request)(Call { verb, code, took: began.elapsed() });
-            answered
+            (options.on_request)(Call { verb, code, took: started.elapsed() });
+            result
         })
     }
 }

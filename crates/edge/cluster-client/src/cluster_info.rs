@@ -1,4 +1,4 @@
-//! What a cluster is.
+//! Version, nodes and served APIs of a cluster.
 
 use std::collections::BTreeMap;
 
@@ -8,34 +8,34 @@ use kube::api::ListParams;
 use kube::discovery::{ApiResource, Discovery, Scope as KubeScope};
 use kube::{Api, Client};
 
-/// What a cluster is and serves, at one moment.
+/// A snapshot of a cluster's version, nodes and served APIs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterInfo {
-    /// Its Kubernetes version, as it says it.
+    /// The Kubernetes version, as the API server reports it (`v1.36.3`).
     pub version: String,
-    /// The identity of its kube-system, which is the cluster's own.
+    /// The UID of the kube-system namespace, which identifies the cluster.
     pub uid: String,
-    /// Its nodes.
+    /// The node counts.
     pub nodes: Nodes,
-    /// The kinds it serves.
+    /// The served kinds.
     pub apis: Apis,
-    /// Whether it has a class of storage.
+    /// Whether the cluster has a storage class.
     pub storage_class: bool,
-    /// How each kind is asked for.
+    /// The resource of each served kind.
     pub(crate) resources: BTreeMap<Gvk, ApiResource>,
 }
 
-/// How many nodes there are.
+/// The node counts of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nodes {
-    /// All of them.
+    /// All nodes.
     pub total: usize,
-    /// Those that take pods.
+    /// Nodes whose `Ready` condition is true.
     pub ready: usize,
 }
 
 impl ClusterInfo {
-    /// Asks the cluster.
+    /// Reads the info from the API server.
     pub async fn load(client: &Client) -> kube::Result<Self> {
         let version = client.apiserver_version().await?.git_version;
         let kube_system = Api::<Namespace>::all(client.clone()).get_metadata("kube-system").await?;
@@ -47,7 +47,7 @@ impl ClusterInfo {
             uid: kube_system.metadata.uid.unwrap_or_default(),
             nodes: Nodes { total: nodes.items.len(), ready },
             apis,
-            // The watch on them is about to tell.
+            // The watch on storage classes sets it.
             storage_class: false,
             resources,
         })

@@ -1,4 +1,4 @@
-//! Following what a cluster is, for as long as it is connected.
+//! Watches that keep the cluster info up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
@@ -17,10 +17,10 @@ use tokio::sync::watch;
 
 use crate::cluster_info::{ClusterInfo, Nodes, discover, is_ready};
 
-type Told = watch::Sender<Arc<ClusterInfo>>;
+type InfoSender = watch::Sender<Arc<ClusterInfo>>;
 
-/// Changes the info, and tells of it only where that makes a difference.
-fn tell(info: &Told, change: impl FnOnce(&mut ClusterInfo)) {
+/// Changes the info and notifies receivers only if it differs afterwards.
+fn update(info: &InfoSender, change: impl FnOnce(&mut ClusterInfo)) {
     info.send_if_modified(|current| {
         let mut changed = ClusterInfo::clone(current);
         change(&mut changed);
@@ -32,8 +32,9 @@ fn tell(info: &Told, change: impl FnOnce(&mut ClusterInfo)) {
     });
 }
 
-/// Counts nodes. A watch begins anew when the API server comes back: that is when it may have become another version.
-pub(crate) async fn nodes(client: Client, info: Told) {
+/// Counts nodes, and reads the version after each list: the watch lists again when the API server is back, perhaps
+/// upgraded.
+pub(crate) async fn nodes(client: Client, info: InfoSender) {
     let mut ready: BTreeMap<String, bool> = BTreeMap::new();
     let mut events = pin!(watcher(Api::<Node>::all(client.clone()), Config::default()).default_backoff());
     while let Some(event) = events.next().await {
@@ -48,64 +49,64 @@ pub(crate) async fn nodes(client: Client, info: Told) {
             }
             Ok(Event::InitDone) => {
                 if let Ok(version) = client.apiserver_version().await {
-                    tell(&info, |info| info.version = version.git_version);
+                    update(&info, |info| info.version = version.git_version);
                 }
             }
             Ok(Event::Apply(node)) => drop(ready.insert(node.name_any(), is_ready(&node))),
             Ok(Event::Delete(node)) => drop(ready.remove(&node.name_any())),
-            Err(error) => tracing::debug!(%error, "watch nodes"),
+            Err(error) => tracing::debug!(%error, "watch of nodes failed"),
         }
         let nodes = Nodes { total: ready.len(), ready: ready.values().filter(|ready| **ready).count() };
-        tell(&info, |info| info.nodes = nodes);
+        update(&info, |info| info.nodes = nodes);
     }
 }
 
-/// Asks for the kinds again when a definition of custom resources comes, changes or goes.
-pub(crate) async fn definitions(client: Client, info: Told) {
+/// Runs discovery again when a CRD is created, changed or deleted.
+pub(crate) async fn definitions(client: Client, info: InfoSender) {
     let api = Api::<PartialObjectMeta<CustomResourceDefinition>>::all(client.clone());
     let mut events = pin!(watcher(api, Config::default()).default_backoff());
     while let Some(event) = events.next().await {
         if matches!(event, Ok(Event::Apply(_) | Event::Delete(_))) {
-            // Definitions come in groups, and the server takes a moment to serve a new kind.
+            // CRDs are created in batches, and the API server takes a moment to serve a new kind.
             tokio::time::sleep(Duration::from_millis(500)).await;
             while let Some(Some(_)) = futures::FutureExt::now_or_never(events.next()) {}
             if let Err(error) = refresh_apis(&client, &info).await {
-                tracing::debug!(%error, "discover kinds");
+                tracing::debug!(%error, "discovery failed");
             }
         }
     }
 }
 
-/// Knows whether there is a class of storage.
-pub(crate) async fn storage_classes(client: Client, info: Told) {
+/// Tracks whether the cluster has a storage class.
+pub(crate) async fn storage_classes(client: Client, info: InfoSender) {
     let api = Api::<PartialObjectMeta<StorageClass>>::all(client);
-    let mut there = BTreeSet::new();
+    let mut classes = BTreeSet::new();
     let mut events = pin!(watcher(api, Config::default()).default_backoff());
     while let Some(event) = events.next().await {
         match event {
             Ok(Event::Init) => {
-                there.clear();
+                classes.clear();
                 continue;
             }
             Ok(Event::InitApply(class)) => {
-                there.insert(class.name_any());
+                classes.insert(class.name_any());
                 continue;
             }
-            Ok(Event::Apply(class)) => drop(there.insert(class.name_any())),
-            Ok(Event::Delete(class)) => drop(there.remove(&class.name_any())),
+            Ok(Event::Apply(class)) => drop(classes.insert(class.name_any())),
+            Ok(Event::Delete(class)) => drop(classes.remove(&class.name_any())),
             Ok(Event::InitDone) => {}
             Err(error) => {
-                tracing::debug!(%error, "watch classes of storage");
+                tracing::debug!(%error, "watch of storage classes failed");
                 continue;
             }
         }
-        tell(&info, |info| info.storage_class = !there.is_empty());
+        update(&info, |info| info.storage_class = !classes.is_empty());
     }
 }
 
-/// Asks which kinds the cluster serves.
-pub(crate) async fn refresh_apis(client: &Client, info: &Told) -> kube::Result<()> {
+/// Runs discovery and updates the served kinds.
+pub(crate) async fn refresh_apis(client: &Client, info: &InfoSender) -> kube::Result<()> {
     let (apis, resources) = discover(client).await?;
-    tell(info, |info| (info.apis, info.resources) = (apis, resources));
+    update(info, |info| (info.apis, info.resources) = (apis, resources));
     Ok(())
 }

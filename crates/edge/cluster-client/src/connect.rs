@@ -1,4 +1,4 @@
-//! Reaching a cluster, and saying why not.
+//! Connecting to a cluster, with a reason for each failure.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -10,23 +10,23 @@ use kube::{Client, Config};
 use crate::client_layer::ClientLayer;
 use crate::{ClientOptions, Connectivity};
 
-/// Why a cluster cannot be reached: each its own reason, because each has its own remedy.
+/// The reason why a cluster cannot be reached; each variant has its own remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the sentence says it")]
+#[expect(missing_docs, reason = "the message says it")]
 pub enum Disconnected {
-    #[error("the kubeconfig cannot be read: {0}; put a whole kubeconfig into the secret")]
+    #[error("the kubeconfig is invalid: {0}; put a complete kubeconfig into the Secret")]
     Kubeconfig(String),
     #[error(
-        "the certificate of {server} is not from the authority in the kubeconfig; take the cluster's own authority"
+        "the certificate of {server} is not signed by the authority in the kubeconfig; use the cluster's own authority"
     )]
     WrongAuthority { server: String },
-    #[error("{server} does not know the user in the kubeconfig; renew its credentials")]
+    #[error("{server} rejects the credentials in the kubeconfig; renew them")]
     Unauthorized { server: String },
     #[error("the name of {server} cannot be resolved; check the address in the kubeconfig")]
     UnknownHost { server: String },
     #[error("{server} refuses the connection; is the API server running?")]
     Refused { server: String },
-    #[error("{server} does not answer; is there a way from the hub to the cluster?")]
+    #[error("{server} does not answer; check the network between the hub and the cluster")]
     TimedOut { server: String },
     #[error("the same cluster is registered as {name}; remove one of the two")]
     Known { name: String },
@@ -35,7 +35,7 @@ pub enum Disconnected {
 }
 
 impl Disconnected {
-    /// One word for machines.
+    /// The machine-readable reason, as a condition has it.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Kubeconfig(_) => "InvalidKubeconfig",
@@ -50,43 +50,43 @@ impl Disconnected {
     }
 }
 
-/// Long enough for a loaded server, short enough to tell a person within ten seconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Long enough for a loaded API server, short enough to report a failure within ten seconds.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client for the cluster of this kubeconfig, which has answered once.
+/// Creates a client from a kubeconfig and verifies that the API server answers.
 pub async fn connect(kubeconfig: &str, options: ClientOptions) -> Result<(Client, Connectivity), Disconnected> {
-    let broken = |error: &dyn std::fmt::Display| Disconnected::Kubeconfig(error.to_string());
-    let kubeconfig = Kubeconfig::from_yaml(kubeconfig).map_err(|error| broken(&error))?;
-    if let Some(outside) = outside(&kubeconfig) {
-        return Err(broken(&outside));
+    let invalid = |error: &dyn std::fmt::Display| Disconnected::Kubeconfig(error.to_string());
+    let kubeconfig = Kubeconfig::from_yaml(kubeconfig).map_err(|error| invalid(&error))?;
+    if let Some(reference) = external_reference(&kubeconfig) {
+        return Err(invalid(&reference));
     }
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
         .await
-        .map_err(|error| broken(&error))?;
-    let (client, connectivity) = client_with_options(config, options).map_err(|error| broken(&error))?;
+        .map_err(|error| invalid(&error))?;
+    let (client, connectivity) = client_with_options(config, options).map_err(|error| invalid(&error))?;
     let server = connectivity.server.to_string();
-    match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
+    match tokio::time::timeout(CONNECT_TIMEOUT, client.apiserver_version()).await {
         Ok(Ok(_)) => Ok((client, connectivity)),
         Ok(Err(error)) => Err(Disconnected::of(&server, &error)),
         Err(_) => Err(Disconnected::TimedOut { server }),
     }
 }
 
-/// A client whose calls all have a deadline and go through the options, and word of whether its server answers.
+/// Creates a client whose requests have a deadline and go through the options, and its connectivity.
 pub fn client_with_options(mut config: Config, options: ClientOptions) -> kube::Result<(Client, Connectivity)> {
-    config.connect_timeout = Some(PATIENCE);
-    // Whoever made the call decides whether it is made again.
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
+    // The caller decides whether to retry.
     config.default_retry = false;
     let connectivity = Connectivity::new(config.cluster_url.to_string().trim_end_matches('/'));
     let layer = ClientLayer::new(options, connectivity.clone());
     Ok((ClientBuilder::try_from(config)?.with_layer(&layer).build(), connectivity))
 }
 
-/// What a kubeconfig would make the hub run or read on its own machine. Whoever may register a cluster must not be able
-/// to do that, so a kubeconfig has to hold all it needs.
-fn outside(kubeconfig: &Kubeconfig) -> Option<String> {
+/// The first field by which a kubeconfig would have the hub run a program or read a file. A user who registers a
+/// cluster must not be able to do that, so a kubeconfig has to be self-contained.
+fn external_reference(kubeconfig: &Kubeconfig) -> Option<String> {
     let users = kubeconfig.auth_infos.iter().filter_map(|named| named.auth_info.as_ref());
-    let of_users = users.flat_map(|user| {
+    let user_fields = users.flat_map(|user| {
         [
             ("exec", user.exec.is_some()),
             ("auth-provider", user.auth_provider.is_some()),
@@ -96,13 +96,13 @@ fn outside(kubeconfig: &Kubeconfig) -> Option<String> {
         ]
     });
     let clusters = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref());
-    let of_clusters = clusters.map(|cluster| ("certificate-authority", cluster.certificate_authority.is_some()));
-    let (field, _) = of_users.chain(of_clusters).find(|(_, there)| *there)?;
-    Some(format!("`{field}` names something outside of it; use a token, or data in its place"))
+    let cluster_fields = clusters.map(|cluster| ("certificate-authority", cluster.certificate_authority.is_some()));
+    let (field, _) = user_fields.chain(cluster_fields).find(|(_, is_set)| *is_set)?;
+    Some(format!("`{field}` refers to something outside the kubeconfig; use a token or inline data"))
 }
 
 impl Disconnected {
-    /// The causes are told apart by what the libraries below say; there is no type that survives all their layers.
+    /// Classifies an error by the messages of its sources, because no type survives all layers of the client.
     pub(crate) fn of(server: &str, error: &kube::Error) -> Self {
         let server = server.to_owned();
         if let kube::Error::Api(status) = error
@@ -110,23 +110,23 @@ impl Disconnected {
         {
             return Disconnected::Unauthorized { server };
         }
-        let mut said = error.to_string();
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            said = format!("{said}: {inner}");
-            cause = inner.source();
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(inner) = source {
+            message = format!("{message}: {inner}");
+            source = inner.source();
         }
-        let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        let has_any = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
         match () {
-            () if says(&["UnknownIssuer", "invalid peer certificate", "BadSignature"]) => {
+            () if has_any(&["UnknownIssuer", "invalid peer certificate", "BadSignature"]) => {
                 Disconnected::WrongAuthority { server }
             }
-            () if says(&["dns error", "failed to lookup address"]) => Disconnected::UnknownHost { server },
-            () if says(&["Connection refused"]) => Disconnected::Refused { server },
-            () if says(&["deadline has elapsed", "timed out", "Timeout", "TimedOut"]) => {
+            () if has_any(&["dns error", "failed to lookup address"]) => Disconnected::UnknownHost { server },
+            () if has_any(&["Connection refused"]) => Disconnected::Refused { server },
+            () if has_any(&["deadline has elapsed", "timed out", "Timeout", "TimedOut"]) => {
                 Disconnected::TimedOut { server }
             }
-            () => Disconnected::Other { server, message: said },
+            () => Disconnected::Other { server, message },
         }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kubeconfig_that_leads_outside_of_itself_is_refused() {
+    fn kubeconfig_with_external_reference_is_rejected() {
         let rows = [
             ("{ token: t }", "{ server: s }", None),
             (
@@ -156,10 +156,10 @@ mod tests {
                 "apiVersion: v1\nkind: Config\nusers: [{{ name: u, user: {user} }}]\n\
                  clusters: [{{ name: c, cluster: {cluster} }}]\n"
             );
-            let said = outside(&Kubeconfig::from_yaml(&text).unwrap());
+            let message = external_reference(&Kubeconfig::from_yaml(&text).unwrap());
             let sentence =
-                |field| format!("`{field}` names something outside of it; use a token, or data in its place");
-            assert_eq!(said, expected.map(sentence), "{text}");
+                |field| format!("`{field}` refers to something outside the kubeconfig; use a token or inline data");
+            assert_eq!(message, expected.map(sentence), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a server answers, as the calls to it show.
+//! Whether an API server answers, as the requests to it show.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,10 +7,11 @@ use tokio::sync::{Notify, watch};
 
 use crate::Disconnected;
 
-/// What a server is asked to find out whether it is there.
+/// The path of the readiness probe.
 pub(crate) const PROBE: &str = "/readyz";
 
-/// Word of whether a server answers. Every call tells; once one goes unanswered, the server is asked until it answers.
+/// Tracks whether an API server answers. A request without an answer starts the readiness probe, which runs until the
+/// server answers.
 #[derive(Clone, Debug)]
 pub struct Connectivity {
     pub(crate) server: Arc<str>,
@@ -18,20 +19,20 @@ pub struct Connectivity {
     suspect: Arc<Notify>,
 }
 
-/// How often a server that does not answer is asked again.
-const AGAIN: Duration = Duration::from_millis(500);
+/// The interval between probes of a server that does not answer.
+const PROBE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long it has for the answer to a question that costs it nothing.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The timeout of a probe, which costs the server nothing.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long one that is back may refuse to say whether it is ready: until it has read who may what, it refuses everybody.
-/// One that goes on refusing will not say.
-const STARTING: Duration = Duration::from_secs(10);
+/// How long a restarted server may forbid the probe: until it has loaded its RBAC rules, it forbids every request. A
+/// server that forbids the probe for longer does not grant the right to it, and counts as ready.
+const STARTUP_GRACE: Duration = Duration::from_secs(10);
 
-/// What a server says to the question whether it is there.
+/// The result of a probe.
 enum Answer {
     Ready,
-    /// It will not say.
+    /// The client may not read the path.
     Forbidden,
     Lost(Disconnected),
 }
@@ -41,30 +42,29 @@ impl Connectivity {
         Self { server: server.into(), lost: watch::channel(None).0, suspect: Arc::default() }
     }
 
-    /// Why there is no connectivity, if there is none.
+    /// The reason why connectivity is lost; none while the server answers.
     pub fn lost(&self) -> Option<Disconnected> {
         self.lost.borrow().clone()
     }
 
-    /// Waits until connectivity is lost, and says why.
+    /// Waits until connectivity is lost and returns the reason.
     pub async fn until_lost(&self) -> Disconnected {
         let mut lost = self.lost.subscribe();
         loop {
             if let Some(reason) = lost.borrow_and_update().clone() {
                 return reason;
             }
-            // The sender is ours: it does not end.
+            // `self` keeps the sender alive, so this cannot fail.
             let _ = lost.changed().await;
         }
     }
 
-    /// Waits until there is connectivity.
+    /// Waits until the server answers.
     pub async fn until_connected(&self) {
         let _ = self.lost.subscribe().wait_for(Option::is_none).await;
     }
 
-    /// Does something for as long as there is connectivity, and begins it anew when there is again: whoever waited meanwhile,
-    /// ever longer, would come back late.
+    /// Runs the work while the server answers and restarts it on reconnect, so that no growing backoff delays it.
     pub(crate) async fn while_connected<W: Future<Output = ()>>(self, work: impl Fn() -> W) {
         loop {
             tokio::select! {
@@ -75,47 +75,47 @@ impl Connectivity {
         }
     }
 
-    /// A call takes longer than it should, or failed on the way.
+    /// Reports a request that takes too long or failed in transport.
     pub(crate) fn suspect(&self) {
         self.suspect.notify_one();
     }
 
-    /// Asks the server whether it is ready: one that has only just started refuses what it will soon allow.
-    async fn ask(&self, client: &kube::Client) -> Answer {
+    /// Probes the server.
+    async fn probe(&self, client: &kube::Client) -> Answer {
         let Ok(request) = http::Request::get(PROBE).body(vec![]) else { return Answer::Ready };
         let server = self.server.to_string();
-        match tokio::time::timeout(PATIENCE, client.request_text(request)).await {
+        match tokio::time::timeout(PROBE_TIMEOUT, client.request_text(request)).await {
             Ok(Err(kube::Error::Api(status))) if status.code >= 500 => Answer::Lost(unready(server)),
             Ok(Err(kube::Error::Api(status))) if [401, 403].contains(&status.code) => Answer::Forbidden,
-            // It answers, even where it does not answer this.
+            // The server answers, even where it does not serve this path.
             Ok(Ok(_) | Err(kube::Error::Api(_))) => Answer::Ready,
             Ok(Err(error)) => Answer::Lost(Disconnected::of(&server, &error)),
             Err(_) => Answer::Lost(Disconnected::TimedOut { server }),
         }
     }
 
-    /// Asks the server whenever there is suspect, until it answers. Somebody has to run it, or doubts stay doubts.
+    /// Probes the server after each suspect request until it answers. Without this task, connectivity is never lost.
     pub async fn watch_over(self, client: kube::Client) {
         loop {
             self.suspect.notified().await;
-            let mut forbids: Option<Instant> = None;
+            let mut forbidden_since: Option<Instant> = None;
             loop {
-                let reason = match self.ask(&client).await {
+                let reason = match self.probe(&client).await {
                     Answer::Ready => break,
                     Answer::Forbidden => {
-                        let since = forbids.get_or_insert_with(Instant::now);
-                        if self.lost.borrow().is_none() || since.elapsed() >= STARTING {
+                        let since = forbidden_since.get_or_insert_with(Instant::now);
+                        if self.lost.borrow().is_none() || since.elapsed() >= STARTUP_GRACE {
                             break;
                         }
                         unready(self.server.to_string())
                     }
                     Answer::Lost(reason) => {
-                        forbids = None;
+                        forbidden_since = None;
                         reason
                     }
                 };
                 self.lost.send_if_modified(|lost| lost.replace(reason).is_none());
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(PROBE_INTERVAL).await;
             }
             self.lost.send_if_modified(|lost| lost.take().is_some());
         }
@@ -123,5 +123,5 @@ impl Connectivity {
 }
 
 fn unready(server: String) -> Disconnected {
-    Disconnected::Other { server, message: "it is not ready yet".to_owned() }
+    Disconnected::Other { server, message: "the API server is not ready".to_owned() }
 }

@@ -1,81 +1,176 @@
-//! Why a write was not done.
+//! Errors of calls to a cluster.
 
 use fitout_model::ObjectId;
+use kube::core::Status;
 
-/// A write that the cluster did not do.
+/// A call that the cluster did not carry out, or did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{object}: {message}; {remedy}")]
-pub struct Refusal {
+#[error("{object}: {message}; {}", .cause.remedy())]
+pub struct ClusterError {
     /// The object, as KIND/NAMESPACE/NAME.
     pub object: String,
-    /// What the cluster said.
+    /// The message of the API server.
     pub message: String,
-    /// What to do.
-    pub remedy: &'static str,
-    /// Whether it may go through by itself when it is tried again.
-    pub passing: bool,
-    /// The cluster finds the object itself wrong, as where a field changes that cannot.
-    pub invalid: bool,
-    /// It may have been done all the same, or what is known of the cluster is out of date: it has to be looked at again.
-    pub unsure: bool,
+    /// The cause.
+    pub cause: ErrorCause,
 }
 
-impl Refusal {
+/// Why a cluster did not carry out a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorCause {
+    /// The cluster did not answer.
+    NoAnswer,
+    /// The namespace of the object is being deleted.
+    NamespaceTerminating,
+    /// The namespace of the object does not exist.
+    NamespaceMissing,
+    /// The cluster does not serve the kind.
+    KindNotServed,
+    /// RBAC or an admission policy forbids the call.
+    Forbidden,
+    /// Another field manager owns a field, and the call does not force.
+    FieldConflict,
+    /// An object of this name exists, or is being deleted.
+    AlreadyExists,
+    /// Another client has changed the object since it was read.
+    ChangedMeanwhile,
+    /// The kind has no such field.
+    UnknownField,
+    /// The object is malformed.
+    BadRequest,
+    /// Validation refuses the object, for example because an immutable field changes.
+    Invalid,
+    /// The object is too large.
+    TooLarge,
+    /// The server failed.
+    ServerError,
+    /// Any other answer, such as too many requests.
+    Other,
+}
+
+impl ErrorCause {
+    fn of(id: &ObjectId, status: &Status) -> Self {
+        let causes = status.details.iter().flat_map(|details| &details.causes);
+        if causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating") {
+            return Self::NamespaceTerminating;
+        }
+        // The server answers 500 without a reason code to a field that the kind does not have. A custom resource may get the
+        // field a moment after its CRD has it.
+        let no_such_field = status.message.starts_with("failed to create typed patch object");
+        match status.code {
+            _ if no_such_field && !id.gvk.group.contains('.') => Self::UnknownField,
+            _ if status.reason == "AlreadyExists" => Self::AlreadyExists,
+            400 => Self::BadRequest,
+            403 => Self::Forbidden,
+            404 if status.details.as_ref().is_some_and(|details| details.kind == "namespaces") => {
+                Self::NamespaceMissing
+            }
+            404 => Self::KindNotServed,
+            409 => Self::FieldConflict,
+            413 => Self::TooLarge,
+            422 => Self::Invalid,
+            500.. => Self::ServerError,
+            _ => Self::Other,
+        }
+    }
+
+    /// What resolves it.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::NamespaceTerminating => "the change continues when the namespace is deleted",
+            Self::NamespaceMissing => "create that namespace, or have the extension bring it",
+            Self::KindNotServed => "the cluster does not serve this kind",
+            Self::Forbidden => "grant the hub this right on the cluster",
+            Self::FieldConflict => "another client owns that field: remove it from one of the two",
+            Self::UnknownField | Self::BadRequest | Self::Invalid => "change the definition or the values",
+            Self::TooLarge => "make the object smaller",
+            Self::ChangedMeanwhile => "it is read again",
+            Self::NoAnswer | Self::AlreadyExists | Self::ServerError | Self::Other => "the hub retries by itself",
+        }
+    }
+
+    /// Whether the same call may succeed later without a change by the user.
+    pub fn is_retryable(self) -> bool {
+        !matches!(
+            self,
+            Self::Forbidden
+                | Self::FieldConflict
+                | Self::UnknownField
+                | Self::BadRequest
+                | Self::Invalid
+                | Self::TooLarge
+        )
+    }
+
+    /// Whether it is certain that the call was not carried out, and that what is known of the object is current.
+    pub fn is_outcome_known(self) -> bool {
+        !matches!(self, Self::NoAnswer | Self::AlreadyExists | Self::ChangedMeanwhile | Self::ServerError)
+    }
+}
+
+impl ClusterError {
     pub(crate) fn new(id: &ObjectId, error: &kube::Error) -> Self {
-        let object = id.to_string();
-        let kube::Error::Api(status) = error else {
-            let message = "the cluster did not answer".to_owned();
-            return Self { object, message, remedy: "it is tried again", passing: true, invalid: false, unsure: true };
+        let (message, cause) = match error {
+            kube::Error::Api(status) => (status.message.clone(), ErrorCause::of(id, status)),
+            _ => ("the cluster did not answer".to_owned(), ErrorCause::NoAnswer),
         };
-        let said = &status.message;
-        let terminating = said.contains("being terminated") || said.contains("is being deleted");
-        // Said of a field that the kind does not have. A custom resource may get it a moment after its definition has it.
-        let unknown_field = said.starts_with("failed to create typed patch object") && !id.gvk.group.contains('.');
-        let (remedy, passing) = match status.code {
-            _ if terminating => ("it goes on when that has ended", true),
-            403 => ("grant the hub this right on the cluster", false),
-            404 if said.starts_with("namespaces ") => ("make that namespace, or have the extension bring it", true),
-            404 => ("the cluster does not serve this kind", true),
-            409 => ("somebody else owns that field: take it out of the one or the other", false),
-            _ if unknown_field => ("change the definition or the values", false),
-            422 | 400 => ("change the definition or the values", false),
-            413 => ("make the object smaller", false),
-            _ => ("it is tried again", true),
-        };
-        // A server that says that something went wrong with it does not say when.
-        let unsure = (status.code >= 500 && !unknown_field) || status.reason == "AlreadyExists";
-        Self { object, message: said.clone(), remedy, passing, invalid: status.code == 422, unsure }
+        Self { object: id.to_string(), message, cause }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use fitout_model::Gvk;
-    use kube::core::Status;
+    use serde_json::{Value, json};
 
     use super::*;
 
-    #[test]
-    fn a_namespace_that_nobody_makes_is_named_with_what_to_do() {
-        let id = ObjectId { gvk: Gvk::new("v1", "ConfigMap"), namespace: "shop".to_owned(), name: "web".to_owned() };
-        let status = Status::failure("namespaces \"shop\" not found", "NotFound").with_code(404);
-        let refusal = Refusal::new(&id, &kube::Error::Api(Box::new(status)));
-        let sentence =
-            "ConfigMap/shop/web: namespaces \"shop\" not found; make that namespace, or have the extension bring it";
-        assert_eq!(refusal.to_string(), sentence);
+    fn error(api_version: &str, status: &Value) -> ClusterError {
+        let id = ObjectId { gvk: Gvk::new(api_version, "Thing"), namespace: "shop".to_owned(), name: "web".to_owned() };
+        let status: Status = serde_json::from_value(status.clone()).unwrap();
+        ClusterError::new(&id, &kube::Error::Api(Box::new(status)))
     }
 
     #[test]
-    fn a_field_that_a_kind_does_not_have_is_not_tried_again_unless_its_definition_may_bring_it() {
-        let said = "failed to create typed patch object (a/b; v2): .spec.c: field not declared in schema";
-        let refusal = |api_version: &str| {
-            let id = ObjectId { gvk: Gvk::new(api_version, "Thing"), namespace: "a".to_owned(), name: "b".to_owned() };
-            let status = Status::failure(said, "InternalError").with_code(500);
-            Refusal::new(&id, &kube::Error::Api(Box::new(status)))
-        };
-        let (ours, custom) = (refusal("autoscaling/v2"), refusal("example.com/v2"));
-        assert_eq!((ours.passing, ours.unsure), (false, false));
-        assert!(ours.to_string().ends_with("; change the definition or the values"), "{ours}");
-        assert_eq!((custom.passing, custom.unsure), (true, true));
+    fn missing_namespace_is_named_with_the_remedy() {
+        let status = json!({ "code": 404, "reason": "NotFound", "message": "namespaces \"shop\" not found",
+            "details": { "name": "shop", "kind": "namespaces" } });
+        let sentence =
+            "Thing/shop/web: namespaces \"shop\" not found; create that namespace, or have the extension bring it";
+        assert_eq!(error("v1", &status).to_string(), sentence);
+    }
+
+    #[test]
+    fn each_answer_has_its_cause() {
+        let no_field = "failed to create typed patch object (a/b; v2): .spec.c: field not declared in schema";
+        let terminating = json!({ "causes": [{ "reason": "NamespaceTerminating", "message": "m", "field": "f" }] });
+        // API version, status, cause, whether a retry may help, whether the outcome is known.
+        let rows = [
+            ("v1", json!({ "code": 400 }), ErrorCause::BadRequest, false, true),
+            ("v1", json!({ "code": 403, "reason": "Forbidden" }), ErrorCause::Forbidden, false, true),
+            ("v1", json!({ "code": 403, "details": terminating }), ErrorCause::NamespaceTerminating, true, true),
+            ("v1", json!({ "code": 404 }), ErrorCause::KindNotServed, true, true),
+            ("v1", json!({ "code": 409, "reason": "Conflict" }), ErrorCause::FieldConflict, false, true),
+            ("v1", json!({ "code": 409, "reason": "AlreadyExists" }), ErrorCause::AlreadyExists, true, false),
+            ("v1", json!({ "code": 413 }), ErrorCause::TooLarge, false, true),
+            ("v1", json!({ "code": 422, "reason": "Invalid" }), ErrorCause::Invalid, false, true),
+            ("v1", json!({ "code": 429 }), ErrorCause::Other, true, true),
+            ("v1", json!({ "code": 500 }), ErrorCause::ServerError, true, false),
+            ("v1", json!({ "code": 504 }), ErrorCause::ServerError, true, false),
+            ("autoscaling/v2", json!({ "code": 500, "message": no_field }), ErrorCause::UnknownField, false, true),
+            ("example.com/v2", json!({ "code": 500, "message": no_field }), ErrorCause::ServerError, true, false),
+        ];
+        for (api_version, status, cause, retryable, known) in rows {
+            let found = error(api_version, &status).cause;
+            assert_eq!((found, found.is_retryable(), found.is_outcome_known()), (cause, retryable, known), "{status}");
+        }
+    }
+
+    #[test]
+    fn lost_connection_leaves_the_outcome_open() {
+        let id = ObjectId { gvk: Gvk::new("v1", "ConfigMap"), namespace: "shop".to_owned(), name: "web".to_owned() };
+        let error = ClusterError::new(&id, &kube::Error::LinesCodecMaxLineLengthExceeded);
+        assert_eq!(error.to_string(), "ConfigMap/shop/web: the cluster did not answer; the hub retries by itself");
+        assert!(error.cause.is_retryable() && !error.cause.is_outcome_known());
     }
 }

@@ -1,9 +1,10 @@
-//! One target cluster: what it serves, what is on it, and the writes that effects ask for.
+//! The client of one target cluster: its served APIs, its objects, and the writes that effects ask for.
 //!
-//! A [`ClusterClient`] owns the client of a cluster. [`ObjectCache`] is what is known of its objects: watches fill it, and so do
-//! the answers to our own writes, so that nobody has to read what was just written.
+//! A [`ClusterClient`] owns the client of a cluster. Watches and the responses to our own writes fill its
+//! [`ObjectCache`], so no object is read after it was written.
 
 mod cause;
+mod change_queue;
 mod client;
 mod client_layer;
 mod cluster_info;
@@ -14,15 +15,17 @@ mod error;
 mod namespaces;
 mod object_cache;
 mod object_watch;
+mod release_namespace;
 mod release_records;
 mod release_watch;
 
+pub use change_queue::{ChangeQueue, Slot};
 pub use client::{AbortOnDrop, ClusterClient};
 pub use client_layer::{Call, ClientOptions, Fence, Fenced};
 pub use cluster_info::{ClusterInfo, Nodes};
 pub use connect::{Disconnected, client_with_options, connect};
 pub use connectivity::Connectivity;
-pub use error::Refusal;
+pub use error::{ClusterError, ErrorCause};
 pub use object_cache::{CachedObject, ObjectCache, Owner, Ownership, Subscription};
 pub use release_records::Record;
 pub use release_watch::ReleaseSubscription;

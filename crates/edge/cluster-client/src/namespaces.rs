@@ -1,4 +1,4 @@
-//! Which namespaces there are on a cluster, so that nobody has to ask for one.
+//! The names of a cluster's namespaces, kept by a watch.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -11,7 +11,7 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event, watcher};
 use kube::{Api, Client, ResourceExt};
 
-/// Their names; none as long as not all of them have been seen.
+/// The names of all namespaces; none until the watch has listed them.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces(Mutex<Option<BTreeSet<String>>>);
 
@@ -20,12 +20,12 @@ impl Namespaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is one of this name; none where that is not known.
+    /// Whether a namespace of this name exists; none where that is not known.
     pub(crate) fn has(&self, name: &str) -> Option<bool> {
         self.lock().as_ref().map(|known| known.contains(name))
     }
 
-    /// Takes note of one that is there, before the watch tells of it.
+    /// Adds a namespace that was just created, before its watch event.
     pub(crate) fn add(&self, name: &str) {
         if let Some(known) = self.lock().as_mut() {
             known.insert(name.to_owned());
@@ -39,25 +39,25 @@ impl Namespaces {
     }
 }
 
-/// What is known for as long as this is kept.
-struct Known<'a>(&'a Namespaces);
+/// Clears the names when it is dropped.
+struct ClearOnDrop<'a>(&'a Namespaces);
 
-impl Known<'_> {
-    fn forget(&self) {
+impl ClearOnDrop<'_> {
+    fn clear(&self) {
         *self.0.lock() = None;
     }
 }
 
-impl Drop for Known<'_> {
+impl Drop for ClearOnDrop<'_> {
     fn drop(&mut self) {
-        self.forget();
+        self.clear();
     }
 }
 
-/// Follows them for as long as it is not dropped.
+/// Watches the namespaces until it is dropped.
 pub(crate) async fn follow(client: Client, namespaces: Arc<Namespaces>) {
-    // Once nobody follows them, what was known may not be so any more.
-    let known = Known(&namespaces);
+    // Without a watch the names may be stale.
+    let guard = ClearOnDrop(&namespaces);
     let api = Api::<PartialObjectMeta<Namespace>>::all(client);
     let mut events = pin!(watcher(api, Config::default()).default_backoff());
     let mut all = BTreeSet::new();
@@ -69,8 +69,8 @@ pub(crate) async fn follow(client: Client, namespaces: Arc<Namespaces>) {
             Ok(Event::Apply(namespace)) => namespaces.add(&namespace.name_any()),
             Ok(Event::Delete(namespace)) => namespaces.remove(&namespace.name_any()),
             Err(error) => {
-                tracing::debug!(%error, "watch namespaces");
-                known.forget();
+                tracing::debug!(%error, "watch of namespaces failed");
+                guard.clear();
             }
         }
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_known_until_all_have_been_seen() {
+    fn namespaces_are_unknown_until_all_are_listed() {
         let namespaces = Namespaces::default();
         namespaces.add("shop");
         assert_eq!(namespaces.has("shop"), None);

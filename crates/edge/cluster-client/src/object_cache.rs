@@ -1,4 +1,4 @@
-//! What is known of a cluster's objects, from watches and from the answers to our own writes.
+//! The cache of a cluster's objects, filled by watches and by the responses to our own writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,48 +10,48 @@ use fitout_reconcile::{ObjectState, Presence, Progress};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-/// Whose an object is: a release and its namespace.
+/// The Helm release that owns an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
-    /// The release.
+    /// The name of the release.
     pub name: String,
-    /// Its namespace.
+    /// The namespace of the release.
     pub namespace: String,
 }
 
-/// How a release knows an object for its own.
+/// How ownership of an object is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
-    /// By what the object says.
+    /// By the object's release annotations.
     ByLabel,
-    /// By name alone, unless the object says that it is another release's: hooks, and definitions that come before all else.
+    /// By name, unless the object's annotations name another release: for hooks and CRDs from `crds/`.
     ByName,
 }
 
-/// An object as it was seen: no more of it than decisions are made from.
+/// The fields of an object that decisions depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedObject {
-    /// Its identity.
+    /// The UID.
     pub uid: String,
-    /// Whose it is; none where no release claims it.
+    /// The release that owns it, from its annotations.
     pub owner: Option<Owner>,
     /// Whether it is being deleted.
     pub terminating: bool,
-    /// Of the set of fields that we own in it: it changes when anybody changes or takes one of them.
+    /// The digest of the field set that our manager owns; it changes when another manager changes one of these fields.
     pub fields: Option<Digest>,
-    /// It stays when its release goes.
+    /// Whether its resource policy is `keep`: an uninstall does not delete it.
     pub keep: bool,
-    /// An older Helm has updated it, and owns fields in a way of its own.
+    /// Whether an older Helm owns fields of it by an `Update` manager.
     pub(crate) updated: bool,
-    /// How it is.
+    /// The health.
     pub health: Health,
-    /// How it is as something that is run to its end.
+    /// The health as a hook that runs to completion, for kinds that do.
     run: Option<Health>,
     version: u64,
 }
 
 impl CachedObject {
-    /// Reads what matters from a whole object, or from its metadata alone.
+    /// Reads a whole object, or its metadata alone.
     pub fn of(object: &Value) -> Self {
         let metadata = &object["metadata"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -72,18 +72,18 @@ impl CachedObject {
         }
     }
 
-    /// What the object is to the release that wants it, where it is known to hold what was applied or not.
-    pub fn seen(&self, by: &Owner, claim: Ownership, holds: Option<Digest>) -> ObjectState {
+    /// The state of the object for a release. `applied` is the digest of the applied object that it still matches.
+    pub fn seen(&self, release: &Owner, ownership: Ownership, applied: Option<Digest>) -> ObjectState {
         let state = match &self.owner {
-            Some(owner) if owner != by => {
+            Some(owner) if owner != release => {
                 Presence::Foreign(Some(format!("release {} in {}", owner.name, owner.namespace)))
             }
-            None if claim == Ownership::ByLabel => Presence::Foreign(None),
+            None if ownership == Ownership::ByLabel => Presence::Foreign(None),
             _ if self.terminating => Presence::Terminating,
-            _ => holds.map_or(Presence::Changed, Presence::Applied),
+            _ => applied.map_or(Presence::Changed, Presence::Applied),
         };
-        // What runs and is known by its name alone is a hook, whose end is waited for.
-        let health = self.run.as_ref().filter(|_| claim == Ownership::ByName).unwrap_or(&self.health);
+        // A Job or Pod that is owned by name is a hook, which is healthy once it has completed.
+        let health = self.run.as_ref().filter(|_| ownership == Ownership::ByName).unwrap_or(&self.health);
         ObjectState {
             state,
             progress: match health {
@@ -97,174 +97,173 @@ impl CachedObject {
     }
 }
 
-/// What is known of one cluster's objects: of those, and only those, that somebody has an [`Subscription`] in.
+/// The cached objects of one cluster; only objects with a [`Subscription`] are cached.
 #[derive(Debug, Default)]
 pub struct ObjectCache {
-    known: Mutex<Known>,
+    entries: Mutex<Entries>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct Entries {
     objects: BTreeMap<ObjectId, CachedObject>,
-    /// What we applied, and the fields we owned right after: as long as those are the same, so is the content.
+    /// The digest we applied, the UID, and the field set we owned after it: while that is unchanged, so is the object.
     applied: BTreeMap<ObjectId, (Digest, String, Option<Digest>)>,
-    /// The last identity and version of each object that is gone: the answer to a write may come later than word of its
-    /// end. One that is newer shows that it was only out of our sight, because somebody took its label.
-    gone: BTreeMap<ObjectId, (String, u64)>,
-    /// Who is told of changes to an object.
-    awaited: BTreeMap<ObjectId, Vec<Arc<Notify>>>,
+    /// The last UID and version of each deleted object: the response to a write may arrive after the delete event. A
+    /// newer version shows that the object was not deleted, but only had lost its label.
+    deleted: BTreeMap<ObjectId, (String, u64)>,
+    /// The subscribers of each object.
+    subscribers: BTreeMap<ObjectId, Vec<Arc<Notify>>>,
 }
 
-/// Somebody's interest in some objects. What is known of them is forgotten when nobody has any left.
+/// A subscription to changes of objects. An object without subscriptions is removed from the cache.
 #[derive(Debug)]
 pub struct Subscription {
     object_cache: Arc<ObjectCache>,
     ids: BTreeSet<ObjectId>,
-    word: Arc<Notify>,
+    notify: Arc<Notify>,
 }
 
 impl Subscription {
     pub(crate) fn new(object_cache: &Arc<ObjectCache>) -> Self {
-        Self { object_cache: Arc::clone(object_cache), ids: BTreeSet::new(), word: Arc::default() }
+        Self { object_cache: Arc::clone(object_cache), ids: BTreeSet::new(), notify: Arc::default() }
     }
 
-    /// Adds objects, and says which of them are new to it.
+    /// Adds objects and returns those that are new to the subscription.
     pub fn add<'a>(&mut self, ids: impl IntoIterator<Item = &'a ObjectId>) -> Vec<&'a ObjectId> {
-        let mut known = self.object_cache.lock();
-        let mut fresh = Vec::new();
+        let mut entries = self.object_cache.lock();
+        let mut added = Vec::new();
         for id in ids {
             if self.ids.insert(id.clone()) {
-                known.awaited.entry(id.clone()).or_default().push(Arc::clone(&self.word));
-                fresh.push(id);
+                entries.subscribers.entry(id.clone()).or_default().push(Arc::clone(&self.notify));
+                added.push(id);
             }
         }
-        fresh
+        added
     }
 
-    /// Waits until something was noted about one of the objects since the last wait.
+    /// Waits until the cache was updated for one of the objects since the last wait.
     pub async fn changed(&self) {
-        self.word.notified().await;
+        self.notify.notified().await;
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let mut known = self.object_cache.lock();
+        let mut entries = self.object_cache.lock();
         for id in &self.ids {
-            let Some(listeners) = known.awaited.get_mut(id) else { continue };
-            listeners.retain(|other| !Arc::ptr_eq(other, &self.word));
-            if listeners.is_empty() {
-                known.awaited.remove(id);
-                known.objects.remove(id);
-                known.applied.remove(id);
-                known.gone.remove(id);
+            let Some(subscribers) = entries.subscribers.get_mut(id) else { continue };
+            subscribers.retain(|other| !Arc::ptr_eq(other, &self.notify));
+            if subscribers.is_empty() {
+                entries.subscribers.remove(id);
+                entries.objects.remove(id);
+                entries.applied.remove(id);
+                entries.deleted.remove(id);
             }
         }
     }
 }
 
-impl Known {
-    /// An older cached never replaces a newer one, and what is gone does not come back: watches lag behind our own
-    /// writes, and the answers to our writes lag behind watches.
-    fn see(&mut self, id: &ObjectId, cached: CachedObject) {
-        let newer = |known: &CachedObject| known.uid == cached.uid && known.version > cached.version;
-        let gone = self.gone.get(id).is_some_and(|(uid, at)| *uid == cached.uid && cached.version <= *at);
-        if !gone && !self.objects.get(id).is_some_and(newer) {
+impl Entries {
+    /// Stores an object. An older version never replaces a newer one, and a deleted object does not come back: watches
+    /// lag behind our own writes, and the responses to our writes lag behind watches.
+    fn store(&mut self, id: &ObjectId, cached: CachedObject) {
+        let is_newer = |known: &CachedObject| known.uid == cached.uid && known.version > cached.version;
+        let deleted = self.deleted.get(id).is_some_and(|(uid, last)| *uid == cached.uid && cached.version <= *last);
+        if !deleted && !self.objects.get(id).is_some_and(is_newer) {
             self.objects.insert(id.clone(), cached);
         }
     }
 }
 
 impl ObjectCache {
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of something about an object that somebody has an interest in, and tells them.
-    fn note(&self, id: &ObjectId, work: impl FnOnce(&mut Known)) {
-        let mut known = self.lock();
-        if known.awaited.contains_key(id) {
-            work(&mut known);
-            known.awaited[id].iter().for_each(|word| word.notify_one());
+    /// Updates the entry of an object with subscribers and notifies these.
+    fn update(&self, id: &ObjectId, change: impl FnOnce(&mut Entries)) {
+        let mut entries = self.lock();
+        if entries.subscribers.contains_key(id) {
+            change(&mut entries);
+            entries.subscribers[id].iter().for_each(|subscriber| subscriber.notify_one());
         }
     }
 
-    /// Takes note of an object.
+    /// Stores an object that a watch or a read returned.
     pub fn see(&self, id: &ObjectId, cached: CachedObject) {
-        self.note(id, |known| known.see(id, cached));
+        self.update(id, |entries| entries.store(id, cached));
     }
 
-    /// Takes note of an object that does not hold what was applied to it.
+    /// Stores an object that does not match what is to be applied.
     pub(crate) fn suspect(&self, id: &ObjectId, cached: CachedObject) {
-        self.note(id, |known| {
-            known.applied.remove(id);
-            known.see(id, cached);
+        self.update(id, |entries| {
+            entries.applied.remove(id);
+            entries.store(id, cached);
         });
     }
 
-    /// Takes note that an object is gone, as it was seen last. Another of the same name may have taken its place in the
-    /// meantime.
+    /// Removes a deleted object, unless another one with the same name has taken its place.
     pub fn lose(&self, id: &ObjectId, last: &CachedObject) {
-        self.note(id, |known| {
-            known.gone.insert(id.clone(), (last.uid.clone(), last.version));
-            if known.objects.get(id).is_some_and(|cached| cached.uid == last.uid) {
-                known.objects.remove(id);
+        self.update(id, |entries| {
+            entries.deleted.insert(id.clone(), (last.uid.clone(), last.version));
+            if entries.objects.get(id).is_some_and(|cached| cached.uid == last.uid) {
+                entries.objects.remove(id);
             }
         });
     }
 
-    /// Takes note that an object is not there.
-    pub(crate) fn miss(&self, id: &ObjectId) {
+    /// Removes an object that a list did not contain.
+    pub(crate) fn mark_absent(&self, id: &ObjectId) {
         if let Some(last) = self.get(id) {
             self.lose(id, &last);
         }
     }
 
-    /// Takes note that of this kind there are these objects and no others of a release.
-    pub(crate) fn see_all(&self, gvk: &Gvk, there: &BTreeSet<ObjectId>) {
-        let gone: Vec<(ObjectId, CachedObject)> = {
-            let known = self.lock();
-            let of_kind = known.objects.iter().filter(|(id, cached)| id.gvk == *gvk && cached.owner.is_some());
-            let gone = of_kind.filter(|(id, _)| !there.contains(id));
-            gone.map(|(id, cached)| (id.clone(), cached.clone())).collect()
+    /// Removes the objects of this kind that belong to a release and are not in the list.
+    pub(crate) fn retain_listed(&self, gvk: &Gvk, listed: &BTreeSet<ObjectId>) {
+        let deleted: Vec<(ObjectId, CachedObject)> = {
+            let entries = self.lock();
+            let of_kind = entries.objects.iter().filter(|(id, cached)| id.gvk == *gvk && cached.owner.is_some());
+            let deleted = of_kind.filter(|(id, _)| !listed.contains(id));
+            deleted.map(|(id, cached)| (id.clone(), cached.clone())).collect()
         };
-        for (id, last) in gone {
+        for (id, last) in deleted {
             self.lose(&id, &last);
         }
     }
 
-    /// Takes note of what we applied and what the cluster answered.
+    /// Stores the digest that we applied and the object in the response.
     pub(crate) fn applied(&self, id: &ObjectId, digest: Digest, cached: CachedObject) {
-        self.note(id, |known| {
-            known.applied.insert(id.clone(), (digest, cached.uid.clone(), cached.fields.clone()));
-            known.see(id, cached);
+        self.update(id, |entries| {
+            entries.applied.insert(id.clone(), (digest, cached.uid.clone(), cached.fields.clone()));
+            entries.store(id, cached);
         });
     }
 
-    /// Takes note that an object is on its way out by our own hand.
+    /// Marks an object as terminating after our own delete request.
     pub(crate) fn deleted(&self, id: &ObjectId) {
-        self.note(id, |known| {
-            if let Some(cached) = known.objects.get_mut(id) {
+        self.update(id, |entries| {
+            if let Some(cached) = entries.objects.get_mut(id) {
                 cached.terminating = true;
             }
         });
     }
 
-    /// The cached of an object.
+    /// Returns the cached object.
     pub fn get(&self, id: &ObjectId) -> Option<CachedObject> {
         self.lock().objects.get(id).cloned()
     }
 
-    /// What an object is to the release that wants it.
-    pub fn seen(&self, id: &ObjectId, by: &Owner, claim: Ownership) -> Option<ObjectState> {
-        let known = self.lock();
-        let cached = known.objects.get(id)?;
-        let unchanged = known
+    /// The state of an object for a release; none where it is not cached.
+    pub fn seen(&self, id: &ObjectId, release: &Owner, ownership: Ownership) -> Option<ObjectState> {
+        let entries = self.lock();
+        let cached = entries.objects.get(id)?;
+        let unchanged = entries
             .applied
             .get(id)
             .filter(|(_, uid, fields)| *uid == cached.uid && *fields == cached.fields)
             .map(|(digest, ..)| digest.clone());
-        Some(cached.seen(by, claim, unchanged))
+        Some(cached.seen(release, ownership, unchanged))
     }
 }
 
@@ -286,21 +285,21 @@ mod tests {
         } }))
     }
 
-    fn watched() -> (Arc<ObjectCache>, Subscription) {
+    fn subscribed() -> (Arc<ObjectCache>, Subscription) {
         let object_cache = Arc::<ObjectCache>::default();
-        let mut interest = Subscription::new(&object_cache);
-        interest.add([&id()]);
-        (object_cache, interest)
+        let mut subscription = Subscription::new(&object_cache);
+        subscription.add([&id()]);
+        (object_cache, subscription)
     }
 
     fn state(object_cache: &ObjectCache) -> Option<Presence> {
-        let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
-        object_cache.seen(&id(), &by, Ownership::ByLabel).map(|seen| seen.state)
+        let release = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
+        object_cache.seen(&id(), &release, Ownership::ByLabel).map(|seen| seen.state)
     }
 
     #[test]
-    fn the_answer_to_a_write_that_comes_after_word_of_the_end_changes_nothing() {
-        let (object_cache, _interest) = watched();
+    fn write_response_after_delete_event_is_ignored() {
+        let (object_cache, _subscription) = subscribed();
         object_cache.see(&id(), cached("a", 1, "f"));
         object_cache.lose(&id(), &cached("a", 2, "f"));
         object_cache.applied(&id(), Digest::of("x"), cached("a", 1, "f"));
@@ -310,10 +309,10 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_was_only_out_of_sight_is_seen_again() {
-        let (object_cache, _interest) = watched();
+    fn object_that_regains_its_label_is_cached_again() {
+        let (object_cache, _subscription) = subscribed();
         object_cache.see(&id(), cached("a", 1, "f"));
-        // To a watch that selects by a label, an object without it is one that is gone.
+        // To a watch with a label selector, an object that loses the label is deleted.
         object_cache.lose(&id(), &cached("a", 2, "f"));
         assert_eq!(state(&object_cache), None);
         object_cache.applied(&id(), Digest::of("x"), cached("a", 3, "f"));
@@ -321,19 +320,19 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_is_seen_before_the_answer_to_our_write_is_not_lost() {
-        let (object_cache, _interest) = watched();
+    fn out_of_band_edit_before_the_write_response_is_detected() {
+        let (object_cache, _subscription) = subscribed();
         object_cache.see(&id(), cached("a", 2, "edited"));
         object_cache.applied(&id(), Digest::of("x"), cached("a", 1, "f"));
         assert_eq!(state(&object_cache), Some(Presence::Changed));
     }
 
     #[test]
-    fn a_hook_is_healthy_once_it_has_ended_and_a_job_of_the_release_once_it_has_started() {
-        let by = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
-        let progress = |status: Value, claim| {
+    fn hook_is_healthy_once_completed_and_job_of_a_release_once_started() {
+        let release = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
+        let progress = |status: Value, ownership| {
             let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "status": status });
-            CachedObject::of(&job).seen(&by, claim, None).progress
+            CachedObject::of(&job).seen(&release, ownership, None).progress
         };
         let (started, ended) =
             (json!({ "startTime": "t" }), json!({ "conditions": [{ "type": "Complete", "status": "True" }] }));
@@ -343,14 +342,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_what_nobody_has_an_interest_in() {
-        let (object_cache, interest) = watched();
+    fn objects_without_subscription_are_not_cached() {
+        let (object_cache, subscription) = subscribed();
         object_cache.applied(&id(), Digest::of("x"), cached("a", 1, "f"));
         object_cache.lose(&id(), &cached("a", 2, "f"));
-        drop(interest);
+        drop(subscription);
         object_cache.see(&id(), cached("b", 2, "f"));
-        let known = object_cache.lock();
-        assert!(known.objects.is_empty() && known.applied.is_empty() && known.gone.is_empty());
-        assert!(known.awaited.is_empty());
+        let entries = object_cache.lock();
+        assert!(entries.objects.is_empty() && entries.applied.is_empty() && entries.deleted.is_empty());
+        assert!(entries.subscribers.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Watching one kind on one cluster.
+//! Watches that fill the object cache: one for a kind, one for a single object.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use serde_json::Value;
 
 use crate::{CachedObject, ObjectCache};
 
-/// Keeps `object_cache` of a kind up to date, for as long as it is not dropped. Only objects of releases are asked for, and
-/// only what decisions are made from: their metadata alone, where that tells all.
+/// Keeps the cache of a kind up to date until it is dropped. Watches objects with the managed-by label only, and only
+/// their metadata where that shows their health.
 pub(crate) async fn run(client: Client, gvk: Gvk, resource: ApiResource, object_cache: Arc<ObjectCache>) {
     let config = Config::default().labels(&format!("{MANAGED_BY}=Helm"));
     if shown_by_metadata(&gvk.group, &gvk.kind) {
@@ -31,18 +31,18 @@ pub(crate) async fn run(client: Client, gvk: Gvk, resource: ApiResource, object_
     }
 }
 
-/// Follows one object by its name until it is dropped, whatever its labels.
+/// Watches one object by its name, whatever its labels, until it is dropped.
 pub(crate) async fn run_one(api: Api<DynamicObject>, id: ObjectId, object_cache: Arc<ObjectCache>) {
     let config = Config::default().fields(&format!("metadata.name={}", id.name));
     let mut events = std::pin::pin!(watcher(api, config).default_backoff());
-    let mut there = false;
+    let mut listed = false;
     loop {
         match events.try_next().await {
-            Ok(Some(Event::Init)) => there = false,
-            Ok(Some(Event::InitDone)) if !there => object_cache.miss(&id),
+            Ok(Some(Event::Init)) => listed = false,
+            Ok(Some(Event::InitDone)) if !listed => object_cache.mark_absent(&id),
             Ok(Some(Event::InitDone)) => {}
             Ok(Some(Event::InitApply(object) | Event::Apply(object))) => {
-                there = true;
+                listed = true;
                 if let Some((_, cached)) = read(&id.gvk, &object) {
                     object_cache.see(&id, cached);
                 }
@@ -53,7 +53,7 @@ pub(crate) async fn run_one(api: Api<DynamicObject>, id: ObjectId, object_cache:
                 }
             }
             Ok(None) => return,
-            Err(error) => tracing::debug!(object = %id, %error, "watch"),
+            Err(error) => tracing::debug!(object = %id, %error, "watch of object failed"),
         }
     }
 }
@@ -74,7 +74,7 @@ async fn follow<K: Serialize>(
                     all.insert(id);
                 }
             }
-            Ok(Some(Event::InitDone)) => object_cache.see_all(gvk, &std::mem::take(&mut all)),
+            Ok(Some(Event::InitDone)) => object_cache.retain_listed(gvk, &std::mem::take(&mut all)),
             Ok(Some(Event::Apply(object))) => {
                 if let Some((id, cached)) = read(gvk, &object) {
                     object_cache.see(&id, cached);
@@ -86,15 +86,15 @@ async fn follow<K: Serialize>(
                 }
             }
             Ok(None) => return,
-            // The watcher itself tries again, ever more slowly.
-            Err(error) => tracing::debug!(kind = gvk.kind, %error, "watch"),
+            // The watcher itself retries with backoff.
+            Err(error) => tracing::debug!(kind = gvk.kind, %error, "watch of kind failed"),
         }
     }
 }
 
 fn read(gvk: &Gvk, object: &impl Serialize) -> Option<(ObjectId, CachedObject)> {
     let mut object: Value = serde_json::to_value(object).ok()?;
-    // Items of a list, and bare metadata, do not say what they are.
+    // List items and bare metadata lack `apiVersion` and `kind`.
     object["apiVersion"] = gvk.api_version().into();
     object["kind"] = gvk.kind.clone().into();
     Some((ObjectId::of(&object)?, CachedObject::of(&object)))

@@ -1,4 +1,4 @@
-//! Who writes release records: a watch tells of every one, whoever wrote it.
+//! A watch on Helm release records, which notifies subscribers of every write by any client.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,28 +11,28 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
 use tokio::sync::Notify;
 
-/// What was heard of the records of releases that somebody listens to.
+/// The watch state of all releases with subscribers.
 #[derive(Debug, Default)]
 pub(crate) struct ReleaseWatch(Mutex<Listeners>);
 
-/// Who listens to which release, by its namespace and name.
+/// The listeners of each release, by its namespace and name.
 type Listeners = BTreeMap<(String, String), Vec<Arc<Listener>>>;
 
 #[derive(Debug, Default)]
 struct Listener {
-    word: Notify,
-    heard: Mutex<Heard>,
+    notify: Notify,
+    observed: Mutex<Observed>,
 }
 
 #[derive(Debug, Default)]
-struct Heard {
-    /// The newest version of each record.
+struct Observed {
+    /// The newest resource version of each record.
     versions: BTreeMap<u32, u64>,
-    /// Something may have been missed.
+    /// Whether the watch may have missed events.
     gap: bool,
 }
 
-/// Listens to what is written to the records of one release.
+/// A subscription to changes of one release's records, removed when it is dropped.
 #[derive(Debug)]
 pub struct ReleaseSubscription {
     releases: Arc<ReleaseWatch>,
@@ -45,51 +45,51 @@ impl ReleaseWatch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn listen(self: &Arc<Self>, namespace: &str, name: &str) -> ReleaseSubscription {
+    pub(crate) fn subscribe(self: &Arc<Self>, namespace: &str, name: &str) -> ReleaseSubscription {
         let release = (namespace.to_owned(), name.to_owned());
         let listener = Arc::<Listener>::default();
         self.lock().entry(release.clone()).or_default().push(Arc::clone(&listener));
         ReleaseSubscription { releases: Arc::clone(self), release, listener }
     }
 
-    fn note(&self, record: &PartialObjectMeta<Secret>) {
-        let number = record.labels().get("version").and_then(|version| version.parse().ok());
-        let (Some(name), Some(number)) = (record.labels().get("name"), number) else { return };
+    fn record_event(&self, record: &PartialObjectMeta<Secret>) {
+        let revision = record.labels().get("version").and_then(|version| version.parse().ok());
+        let (Some(name), Some(revision)) = (record.labels().get("name"), revision) else { return };
         let version = record.resource_version().and_then(|version| version.parse().ok()).unwrap_or(u64::MAX);
         let release = (record.namespace().unwrap_or_default(), name.clone());
         for listener in self.lock().get(&release).into_iter().flatten() {
-            let mut heard = listener.heard();
-            let newest = heard.versions.entry(number).or_default();
+            let mut observed = listener.observed();
+            let newest = observed.versions.entry(revision).or_default();
             *newest = version.max(*newest);
-            listener.word.notify_one();
+            listener.notify.notify_one();
         }
     }
 
-    fn miss(&self) {
+    fn record_gap(&self) {
         for listener in self.lock().values().flatten() {
-            listener.heard().gap = true;
-            listener.word.notify_one();
+            listener.observed().gap = true;
+            listener.notify.notify_one();
         }
     }
 }
 
 impl Listener {
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn observed(&self) -> MutexGuard<'_, Observed> {
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ReleaseSubscription {
-    /// Waits for word of any record.
+    /// Waits for the next event of any of the release's records.
     pub async fn changed(&self) {
-        self.listener.word.notified().await;
+        self.listener.notify.notified().await;
     }
 
-    /// Whether there was word of anything newer than these versions of records.
+    /// Whether the watch showed a record newer than these versions, or may have missed one.
     pub fn has_changes(&self, known: &BTreeMap<u32, u64>) -> bool {
-        let heard = self.listener.heard();
-        heard.gap
-            || heard.versions.iter().any(|(number, version)| known.get(number).is_none_or(|known| version > known))
+        let observed = self.listener.observed();
+        let is_newer = |(revision, version): (&u32, &u64)| known.get(revision).is_none_or(|known| version > known);
+        observed.gap || observed.versions.iter().any(is_newer)
     }
 }
 
@@ -105,25 +105,27 @@ impl Drop for ReleaseSubscription {
     }
 }
 
-/// Follows the records of all releases.
+/// Watches the records of all releases.
 pub(crate) async fn follow(client: Client, releases: Arc<ReleaseWatch>) {
     let api: Api<PartialObjectMeta<Secret>> = Api::all(client);
     let config = Config::default().labels("owner=helm");
     let mut events = std::pin::pin!(watcher(api, config).default_backoff());
-    // Whoever listens has read the records, so the first list tells what has changed since; once we were cut off, nobody
-    // tells what has gone.
+    // A subscriber has read the records, so the first list shows what has changed since. A later list does not show
+    // what was deleted while the watch was down.
     let mut listed = false;
     loop {
         match events.try_next().await {
             Ok(Some(Event::Init)) => {}
             Ok(Some(Event::InitDone)) => {
                 if std::mem::replace(&mut listed, true) {
-                    releases.miss();
+                    releases.record_gap();
                 }
             }
-            Ok(Some(Event::InitApply(record) | Event::Apply(record) | Event::Delete(record))) => releases.note(&record),
+            Ok(Some(Event::InitApply(record) | Event::Apply(record) | Event::Delete(record))) => {
+                releases.record_event(&record)
+            }
             Ok(None) => return,
-            Err(error) => tracing::debug!(%error, "watch release records"),
+            Err(error) => tracing::debug!(%error, "watch of release records failed"),
         }
     }
 }

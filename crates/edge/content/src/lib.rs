@@ -1,7 +1,7 @@
-//! Content by digest, durable on the hub.
+//! A durable blob store on the hub, addressed by digest.
 //!
-//! What a kept revision names must outlive every cache. Without an object store it is kept in Secrets of the hub's own
-//! namespace: compressed, in parts that fit, and named by the digest, so that the same content is kept once.
+//! Content that a revision names must outlive every cache. It is stored in Secrets of the hub's namespace: compressed,
+//! in parts that fit into a Secret, and named by the digest, so that equal content is stored once.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -16,32 +16,33 @@ use k8s_openapi::jiff::Timestamp;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
 use kube::{Api, Client};
 
-/// What a Secret can hold, less what its name and labels take.
-const PART: usize = 1_000_000;
+/// The bytes in one Secret: its limit of 1 MiB, less its name and labels.
+const PART_SIZE: usize = 1_000_000;
 
-/// What one piece of content may take in all. More belongs into an object store.
-const LIMIT: usize = 32 * PART;
+/// The limit of the compressed content.
+const MAX_SIZE: usize = 32 * PART_SIZE;
 
 const LABEL: &str = "fitout.dev/content";
+const PARTS: &str = "fitout.dev/parts";
 
-/// Why content could not be kept or had.
+/// The reason why content cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is too large.
-    #[error("content of {0} bytes is more than can be kept in secrets; configure an object store")]
+    /// The content is too large.
+    #[error("content of {0} bytes (compressed) is larger than the limit of {MAX_SIZE} bytes")]
     TooLarge(usize),
-    /// It is not there, or not whole.
-    #[error("content {0} is not there; whoever made it has to make it again")]
+    /// The content does not exist, or not completely.
+    #[error("content {0} does not exist; choose another revision")]
     Missing(Digest),
-    /// It cannot be read.
-    #[error("content {0} is damaged; whoever made it has to make it again")]
+    /// The content does not have its digest.
+    #[error("content {0} is damaged; choose another revision")]
     Damaged(Digest),
-    /// The hub's API server did not do it.
-    #[error("the hub could not keep content: {0}")]
+    /// The request to the hub's API server failed.
+    #[error("the hub cannot access its stored content: {0}")]
     Hub(#[from] kube::Error),
 }
 
-/// Content that is to be kept, as it will be: what waits for that takes little room.
+/// Compressed content, which takes little memory until it is stored.
 #[derive(Debug)]
 pub struct Packed {
     digest: Digest,
@@ -49,54 +50,54 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Packs content.
+    /// Compresses content.
     pub fn new(content: &[u8]) -> Self {
         Self { digest: Digest::of(content), packed: pack(content) }
     }
 
-    /// Of the content.
+    /// The digest of the uncompressed content.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// The room that it takes, in bytes.
+    /// The size of the compressed content in bytes.
     pub fn size(&self) -> usize {
         self.packed.len()
     }
 }
 
-/// The store.
+/// A blob store in the Secrets of a namespace.
 #[derive(Clone)]
 pub struct Content {
     secrets: Api<Secret>,
 }
 
 impl Content {
-    /// A store in this namespace.
+    /// Creates a store in this namespace.
     pub fn new(client: Client, namespace: &str) -> Self {
         Self { secrets: Api::namespaced(client, namespace) }
     }
 
-    /// Keeps content, and says under which digest. Keeping it again is no harm.
+    /// Stores content and returns its digest. Idempotent.
     pub async fn put(&self, content: &[u8]) -> Result<Digest, Error> {
         let packed = Packed::new(content);
         self.put_packed(&packed).await?;
         Ok(packed.digest)
     }
 
-    /// The same, of what was packed before.
+    /// Stores compressed content. Idempotent.
     pub async fn put_packed(&self, Packed { digest, packed }: &Packed) -> Result<(), Error> {
-        if packed.len() > LIMIT {
+        if packed.len() > MAX_SIZE {
             return Err(Error::TooLarge(packed.len()));
         }
-        let parts: Vec<&[u8]> = packed.chunks(PART).collect();
+        let parts: Vec<&[u8]> = packed.chunks(PART_SIZE).collect();
         for (index, part) in parts.iter().enumerate() {
             let name = part_name(digest, index);
             let secret = Secret {
                 metadata: ObjectMeta {
                     name: Some(name.clone()),
                     labels: Some([(LABEL.to_owned(), label(digest))].into()),
-                    annotations: Some([("fitout.dev/parts".to_owned(), parts.len().to_string())].into()),
+                    annotations: Some([(PARTS.to_owned(), parts.len().to_string())].into()),
                     ..ObjectMeta::default()
                 },
                 type_: Some("fitout.dev/content".to_owned()),
@@ -105,15 +106,15 @@ impl Content {
             };
             match self.secrets.create(&PostParams::default(), &secret).await {
                 Ok(_) => {}
-                // The name is the digest's: what is there is the same.
-                Err(kube::Error::Api(status)) if status.code == 409 => {}
+                // The name contains the digest, so the existing content is the same.
+                Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Ok(())
     }
 
-    /// The content with this digest.
+    /// Reads the content with this digest and verifies it.
     pub async fn get(&self, digest: &Digest) -> Result<Vec<u8>, Error> {
         let missing = || Error::Missing(digest.clone());
         let mut packed = Vec::new();
@@ -123,27 +124,27 @@ impl Content {
                 break;
             }
             let secret = self.secrets.get_opt(&part_name(digest, index)).await?.ok_or_else(missing)?;
-            let said = secret.metadata.annotations.and_then(|mut all| all.remove("fitout.dev/parts"));
-            parts = said.and_then(|parts| parts.parse().ok()).ok_or_else(missing)?;
+            let annotation = secret.metadata.annotations.and_then(|mut all| all.remove(PARTS));
+            parts = annotation.and_then(|parts| parts.parse().ok()).ok_or_else(missing)?;
             let part = secret.data.and_then(|mut data| data.remove("content")).ok_or_else(missing)?;
             packed.extend_from_slice(&part.0);
         }
         unpack(&packed).filter(|content| Digest::of(content) == *digest).ok_or_else(|| Error::Damaged(digest.clone()))
     }
 
-    /// Removes content that was kept before this moment and is not among what is still named. Says how much younger
-    /// content it had to leave that is not named yet.
-    pub async fn sweep(&self, named: &BTreeSet<Digest>, before: Timestamp) -> Result<usize, Error> {
-        let named: BTreeSet<String> = named.iter().map(label).collect();
-        let kept = self.secrets.list_metadata(&ListParams::default().labels(LABEL)).await?;
-        let mut young = 0;
-        for part in kept.items {
-            let of = part.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL));
-            if of.is_none_or(|digest| named.contains(digest)) {
+    /// Deletes unreferenced content that was stored before this time. Returns the number of younger unreferenced
+    /// Secrets, which it keeps.
+    pub async fn sweep(&self, referenced: &BTreeSet<Digest>, before: Timestamp) -> Result<usize, Error> {
+        let referenced: BTreeSet<String> = referenced.iter().map(label).collect();
+        let secrets = self.secrets.list_metadata(&ListParams::default().labels(LABEL)).await?;
+        let mut younger = 0;
+        for part in secrets.items {
+            let digest = part.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL));
+            if digest.is_none_or(|digest| referenced.contains(digest)) {
                 continue;
             }
-            if part.metadata.creation_timestamp.is_none_or(|made| made.0 >= before) {
-                young += 1;
+            if part.metadata.creation_timestamp.is_none_or(|created| created.0 >= before) {
+                younger += 1;
                 continue;
             }
             match self.secrets.delete(&part.metadata.name.unwrap_or_default(), &DeleteParams::default()).await {
@@ -152,11 +153,11 @@ impl Content {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(young)
+        Ok(younger)
     }
 }
 
-/// A label's value has at most 63 characters: 40 digits are as many as git takes.
+/// The label value of a digest: its first 40 digits, as a label value has at most 63 characters.
 fn label(digest: &Digest) -> String {
     digest.as_str().trim_start_matches("sha256:").chars().take(40).collect()
 }
@@ -174,7 +175,7 @@ fn pack(content: &[u8]) -> Vec<u8> {
 
 fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let mut content = Vec::new();
-    // Nothing that was kept unpacks to more: a bomb is damage.
+    // No stored content is larger; a decompression bomb counts as damaged.
     GzDecoder::new(packed).take(1 << 30).read_to_end(&mut content).ok()?;
     Some(content)
 }
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_unpacks_to_the_same() {
+    fn packed_content_unpacks_to_the_same() {
         let content = b"the same ".repeat(1000);
         assert!(pack(&content).len() < 200);
         assert_eq!(unpack(&pack(&content)), Some(content));
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn names_fit_into_labels() {
+    fn part_name_has_a_shortened_digest() {
         assert_eq!(part_name(&Digest::of(""), 3), "content-e3b0c44298fc1c149afbf4c8996fb92427ae41e4-3");
     }
 }

@@ -1,4 +1,4 @@
-//! DER, as far as keys and certificates need it.
+//! The subset of DER for keys and certificates.
 
 pub(crate) const BOOLEAN: u8 = 0x01;
 pub(crate) const INTEGER: u8 = 0x02;
@@ -13,7 +13,7 @@ pub(crate) const GENERALIZED_TIME: u8 = 0x18;
 pub(crate) const SEQUENCE: u8 = 0x30;
 pub(crate) const SET: u8 = 0x31;
 
-/// A value: its tag, its length, its content.
+/// Encodes a value: tag, length and content.
 pub(crate) fn value(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut written = vec![tag];
     let length = content.len().to_be_bytes();
@@ -30,24 +30,24 @@ pub(crate) fn value(tag: u8, content: &[u8]) -> Vec<u8> {
     written
 }
 
-/// Values in order.
+/// Encodes a sequence of encoded values.
 pub(crate) fn sequence(values: &[&[u8]]) -> Vec<u8> {
     value(SEQUENCE, &values.concat())
 }
 
-/// A number that is not negative, in as few bytes as there can be.
+/// Encodes a non-negative integer in its shortest form.
 pub(crate) fn integer(bytes: &[u8]) -> Vec<u8> {
     let digits = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
     let positive = digits.first().is_none_or(|first| *first >= 0x80);
     value(INTEGER, &[&[0][..usize::from(positive)], digits].concat())
 }
 
-/// Bits that end with so many that do not count.
+/// Encodes a bit string with this many unused bits at its end.
 pub(crate) fn bits(unused: u8, bytes: &[u8]) -> Vec<u8> {
     value(BIT_STRING, &[&[unused], bytes].concat())
 }
 
-/// The first value of some: its tag, its content, and what comes after it.
+/// Decodes the first value: its tag, its content, and the bytes after it.
 pub(crate) fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let (length, rest) = match rest.split_first()? {

@@ -1,4 +1,4 @@
-//! Charts on disk.
+//! Loads charts from disk.
 
 use std::fs::{self, DirEntry};
 use std::io::{self, Read};
@@ -6,44 +6,47 @@ use std::path::Path;
 
 use fitout_helm_chart::{Chart, File, Rules, Warnings};
 
-/// Loads the chart in a directory or in an archive.
-pub fn load(path: &Path, warnings: &mut Warnings) -> Result<Chart, String> {
-    let shown = path.display();
-    let about = fs::metadata(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => format!("path {shown:?} not found"),
-        _ => format!("read {shown}: {error}"),
+use crate::LoadError;
+
+/// Loads a chart from a directory or an archive.
+pub fn load(path: &Path, warnings: &mut Warnings) -> Result<Chart, LoadError> {
+    let read_error = |error: io::Error| LoadError::Read { path: path.to_owned(), error };
+    let metadata = fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => LoadError::NotFound(path.to_owned()),
+        _ => read_error(error),
     })?;
-    if about.is_dir() {
-        return Chart::from_directory(files(path, warnings)?, warnings).map_err(|error| error.to_string());
+    if metadata.is_dir() {
+        return Chart::from_directory(files(path, warnings)?, warnings).map_err(LoadError::Chart);
     }
-    let bytes = fs::read(path).map_err(|error| format!("read {shown}: {error}"))?;
-    Chart::from_archive_file(&shown.to_string(), &bytes, warnings).map_err(|error| error.to_string())
+    let bytes = fs::read(path).map_err(read_error)?;
+    Chart::from_archive_file(&path.display().to_string(), &bytes, warnings).map_err(LoadError::Chart)
 }
 
-/// The files of a directory that its `.helmignore` does not ignore; links are followed.
-fn files(dir: &Path, warnings: &mut Warnings) -> Result<Vec<File>, String> {
-    let ignored = dir.join(Rules::FILE);
-    let rules = match fs::read(&ignored) {
-        Ok(text) => Rules::parse(&text).map_err(|error| error.to_string())?,
+/// Reads the files of a directory except those that its `.helmignore` excludes; follows symbolic links.
+fn files(dir: &Path, warnings: &mut Warnings) -> Result<Vec<File>, LoadError> {
+    let ignore_file = dir.join(Rules::FILE);
+    let rules = match fs::read(&ignore_file) {
+        Ok(text) => Rules::parse(&text).map_err(LoadError::Chart)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Rules::default(),
-        Err(error) => return Err(format!("read {}: {error}", ignored.display())),
+        Err(error) => return Err(LoadError::Read { path: ignore_file, error }),
     };
-    let mut walk = Walk { rules, warnings, found: Vec::new(), buffer: Vec::new() };
-    walk.directory(dir, "").map(|()| walk.found)
+    let mut walk = Walk { rules, warnings, files: Vec::new(), buffer: Vec::new() };
+    walk.directory(dir, "").map(|()| walk.files)
 }
 
 struct Walk<'w> {
     rules: Rules,
     warnings: &'w mut Warnings,
-    found: Vec<File>,
-    /// What is being read: one for all files, since each is copied to a place of its size anyway.
+    files: Vec<File>,
+    /// The buffer for all files; each is copied into an allocation of its size anyway.
     buffer: Vec<u8>,
 }
 
 impl Walk<'_> {
-    fn directory(&mut self, dir: &Path, prefix: &str) -> Result<(), String> {
-        let failed = |error: io::Error| format!("read {}: {error}", dir.display());
-        let mut entries = fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>).map_err(failed)?;
+    fn directory(&mut self, dir: &Path, prefix: &str) -> Result<(), LoadError> {
+        let read_error = |error: io::Error| LoadError::Read { path: dir.to_owned(), error };
+        let entries = fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
+        let mut entries = entries.map_err(read_error)?;
         entries.sort_by_key(DirEntry::file_name);
         for entry in entries {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
@@ -52,17 +55,15 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, entry: &DirEntry, name: String) -> Result<(), String> {
+    fn entry(&mut self, entry: &DirEntry, name: String) -> Result<(), LoadError> {
         let path = &entry.path();
-        let shown = path.display();
-        let failed = |error: io::Error| format!("error reading {shown}: {error}");
-        let mut kind = entry.file_type().map_err(failed)?;
+        let read_error = |error: io::Error| LoadError::ChartFile { path: path.clone(), error };
+        let mut kind = entry.file_type().map_err(read_error)?;
         if kind.is_symlink() {
-            let resolved =
-                fs::canonicalize(path).map_err(|error| format!("error evaluating symlink {shown}: {error}"))?;
-            let resolved = resolved.display();
-            self.warnings.push(format!("{shown} is a symbolic link: what is in {resolved} is used"));
-            kind = fs::metadata(path).map_err(failed)?.file_type();
+            let target = fs::canonicalize(path).map_err(|error| LoadError::Symlink { path: path.clone(), error })?;
+            let (link, target) = (path.display(), target.display());
+            self.warnings.push(format!("{link} is a symbolic link: the content of {target} is used"));
+            kind = fs::metadata(path).map_err(read_error)?.file_type();
         }
         if self.rules.ignores(&name, kind.is_dir()) {
             return Ok(());
@@ -71,13 +72,13 @@ impl Walk<'_> {
             return self.directory(path, &format!("{name}/"));
         }
         if !kind.is_file() {
-            return Err(format!("cannot load irregular file {shown} as it has file mode type bits set"));
+            return Err(LoadError::Irregular(path.clone()));
         }
         self.buffer.clear();
-        // Without a limit, but also without asking for the size first.
+        // `take` avoids the metadata call by which `File` sizes the buffer.
         let read = fs::File::open(path).and_then(|file| file.take(u64::MAX).read_to_end(&mut self.buffer));
-        read.map_err(failed)?;
-        self.found.push(File::new(name, &*self.buffer));
+        read.map_err(read_error)?;
+        self.files.push(File::new(name, &*self.buffer));
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
-//! What only a machine has: random bytes, the clock, the zone, keys and certificates made of them, and charts on its disk.
+//! The environment of the host: random bytes, the clock, the time zone, private keys, certificates, and charts on disk.
 
 mod certificate;
 mod der;
+mod error;
 mod files;
 mod key;
-mod keys;
 mod pem;
+mod rsa_pool;
 mod zone;
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,20 +14,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fitout_helm_functions::{Certificate, Environment, Request};
 
 pub use certificate::issue;
+pub use error::{CertificateError, CreateError, KeyError, LoadError};
 pub use files::load;
 
-/// This machine.
+/// The environment of this host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostEnvironment;
 
 impl Environment for HostEnvironment {
     fn fill(&self, bytes: &mut [u8]) {
-        // It fails only where the machine cannot give any randomness yet: there is nothing to do but to ask again.
+        // Fails only while the operating system has no entropy yet, so retry.
         while getrandom::fill(bytes).is_err() {}
     }
 
     fn now(&self) -> (i64, u32) {
-        // A clock before 1970 stands at its beginning.
+        // A clock before 1970 counts as 1970.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos())
     }
@@ -36,18 +38,18 @@ impl Environment for HostEnvironment {
     }
 
     fn private_key(&self, kind: &str) -> Result<String, String> {
-        key::make(kind)
+        key::generate(kind).map_err(|error| error.to_string())
     }
 
     fn check_key(&self, pem: &[u8]) -> Result<(), String> {
-        key::Key::read(pem).map(drop)
+        key::Key::parse(pem).map(drop).map_err(|error| error.to_string())
     }
 
     fn check_certificate(&self, pem: &[u8]) -> Result<(), String> {
-        certificate::check(pem)
+        certificate::check(pem).map_err(|error| error.to_string())
     }
 
     fn certificate(&self, request: &Request<'_>) -> Result<Certificate, String> {
-        issue(self, request)
+        issue(self, request).map_err(|error| error.to_string())
     }
 }

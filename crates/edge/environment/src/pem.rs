@@ -1,16 +1,16 @@
-//! PEM.
+//! PEM encoding, as in Go.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// What is in a block of PEM.
+/// A PEM block.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) label: String,
     pub(crate) content: Vec<u8>,
 }
 
-/// A block as text, as Go writes it.
+/// Encodes a block.
 pub(crate) fn encode(label: &str, content: &[u8]) -> String {
     let digits = BASE64_STANDARD.encode(content);
     let mut text = format!("-----BEGIN {label}-----\n");
@@ -23,7 +23,7 @@ pub(crate) fn encode(label: &str, content: &[u8]) -> String {
     text + &format!("\n-----END {label}-----\n")
 }
 
-/// The first block of a text, if it has one.
+/// Decodes the first block of a text, if it has one.
 pub(crate) fn decode(text: &[u8]) -> Option<Block> {
     let text = str::from_utf8(text).ok()?;
     let mut rest = text;
@@ -40,7 +40,7 @@ pub(crate) fn decode(text: &[u8]) -> Option<Block> {
 fn block(text: &str) -> Option<Block> {
     let (label, rest) = text.split_once("-----")?;
     let (body, _) = rest.split_once(&format!("\n-----END {label}-----"))?;
-    // Lines with a colon are said about it, not in it.
+    // Lines with a colon are headers.
     let lines = body.lines().filter(|line| !line.contains(':')).flat_map(str::chars);
     let digits: String = lines.filter(|char| !char.is_ascii_whitespace()).collect();
     Some(Block { label: label.to_owned(), content: BASE64_STANDARD.decode(digits).ok()? })
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn encoded_block_is_decoded() {
         for length in [0_u8, 1, 47, 48, 49, 200] {
             let content: Vec<u8> = (0..length).collect();
             let text = format!("before\n{}after", encode("A B", &content));

@@ -1,13 +1,13 @@
-//! The name of the local zone.
+//! The name of the local time zone.
 
 use std::path::Path;
 use std::{env, fs};
 
-/// The name of the local zone, found where Go finds the zone itself: in `TZ`, or in what `/etc/localtime` points to.
+/// The name of the local time zone, from where Go reads the zone: `TZ`, or the target of `/etc/localtime`.
 pub(crate) fn local() -> String {
     let name = match env::var("TZ") {
         Ok(zone) => zone.strip_prefix(':').unwrap_or(&zone).to_owned(),
-        Err(_) => linked().or_else(written).unwrap_or_default(),
+        Err(_) => from_link().or_else(from_file).unwrap_or_default(),
     };
     match name.split_once("zoneinfo/") {
         Some((_, name)) => name.to_owned(),
@@ -16,7 +16,7 @@ pub(crate) fn local() -> String {
     }
 }
 
-fn linked() -> Option<String> {
+fn from_link() -> Option<String> {
     fs::canonicalize(Path::new("/etc/localtime"))
         .ok()?
         .to_str()
@@ -24,7 +24,7 @@ fn linked() -> Option<String> {
         .filter(|path| path.contains("zoneinfo/"))
 }
 
-/// Where the file is a copy, some systems have its name beside it.
-fn written() -> Option<String> {
+/// The name in `/etc/timezone`, for systems where `/etc/localtime` is a copy.
+fn from_file() -> Option<String> {
     fs::read_to_string("/etc/timezone").ok().map(|name| name.trim().to_owned())
 }

@@ -1,5 +1,5 @@
-//! Certificates are those that Go makes, byte for byte, where key, time and random bytes are the same; and Go reads what
-//! this machine makes.
+//! Certificates equal those of Go byte for byte, for the same key, time and random bytes; and Go parses our keys and
+//! certificates.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -16,12 +16,12 @@ use x509_parser::pem::Pem;
 
 const SEED: u64 = 5;
 
-/// Go's output, or its reason.
+/// Go's output, or its error.
 fn go(oracle: &mut Oracle, text: &str, data: &Json) -> Result<Result<String, String>> {
-    let question = json!({"op": "run", "text": text, "data": data, "missingkey": "zero", "seed": SEED});
-    let answer = oracle.ask(&[question])?.remove(0);
-    let field = |name: &str| answer[name].as_str().map(str::to_owned);
-    field("text").map(Ok).or_else(|| field("error").map(Err)).context("an answer has one of two")
+    let request = json!({"op": "run", "text": text, "data": data, "missingkey": "zero", "seed": SEED});
+    let response = oracle.ask(&[request])?.remove(0);
+    let field = |name: &str| response[name].as_str().map(str::to_owned);
+    field("text").map(Ok).or_else(|| field("error").map(Err)).context("a response has a text or an error")
 }
 
 fn value(data: &Json) -> Value {
@@ -39,17 +39,17 @@ fn blocks(text: &str) -> Result<Vec<Pem>> {
     Pem::iter_from_buffer(text.as_bytes()).map(|block| Ok(block?)).collect()
 }
 
-/// When the certificates begin, if all do at the same second.
-fn begin(blocks: &[Pem]) -> Result<Option<i64>> {
-    let mut begins = Vec::new();
+/// The `notBefore` of the certificates, if it is the same for all.
+fn not_before(blocks: &[Pem]) -> Result<Option<i64>> {
+    let mut times = Vec::new();
     for block in blocks.iter().filter(|block| block.label == "CERTIFICATE") {
-        begins.push(block.parse_x509()?.validity().not_before.timestamp());
+        times.push(block.parse_x509()?.validity().not_before.timestamp());
     }
-    begins.dedup();
-    Ok(if let [only] = begins[..] { Some(only) } else { None })
+    times.dedup();
+    Ok(if let [only] = times[..] { Some(only) } else { None })
 }
 
-/// What a signature vouches for: with some keys, no two signatures are the same.
+/// The signed content: signatures of some kinds of keys are random.
 fn content(block: &Pem) -> Result<Vec<u8>> {
     Ok(match block.label.as_str() {
         "CERTIFICATE" => block.parse_x509()?.tbs_certificate.as_ref().to_vec(),
@@ -65,10 +65,10 @@ const TEMPLATES: [&str; 4] = [
 ];
 
 #[test]
-fn certificates_are_those_that_go_makes() -> Result<()> {
+fn certificates_equal_those_of_go() -> Result<()> {
     let mut oracle = Oracle::start("oracle-functions")?;
     let key = |kind: &str| HostEnvironment.private_key(kind).unwrap();
-    // A key in PKCS#8 is written as Go writes its kind.
+    // Go encodes a key in PKCS#8 by its kind.
     let keys = [key("rsa"), key("ecdsa"), key("ed25519")];
     let hosts = [
         ("plain", json!([]), json!([]), 365),
@@ -95,24 +95,24 @@ fn compare(oracle: &mut Oracle, template: &str, data: &Json) -> Result<usize> {
     loop {
         let theirs = go(oracle, template, data)?.map_err(anyhow::Error::msg)?;
         let theirs = blocks(&theirs)?;
-        // A second may have passed between two of them.
-        let Some(now) = begin(&theirs)? else { continue };
-        let world = Known { stream: Replay::new(SEED), now };
-        let ours = blocks(&run(world, template, &value(data))?)?;
+        // A second may have passed between two certificates.
+        let Some(now) = not_before(&theirs)? else { continue };
+        let environment = Known { stream: Replay::new(SEED), now };
+        let ours = blocks(&run(environment, template, &value(data))?)?;
         assert_eq!(ours.len(), theirs.len(), "{template} {data}");
         for (ours, theirs) in ours.iter().zip(&theirs) {
             assert_eq!(ours.label, theirs.label, "{template} {data}");
             assert_eq!(content(ours)?, content(theirs)?, "{template} {data}");
-            let signed_at_random = theirs.label == "CERTIFICATE"
+            let has_random_signature = theirs.label == "CERTIFICATE"
                 && theirs.parse_x509()?.signature_algorithm.algorithm.to_id_string() == "1.2.840.10045.4.3.2";
-            assert!(signed_at_random || ours.contents == theirs.contents, "{template} {data}");
+            assert!(has_random_signature || ours.contents == theirs.contents, "{template} {data}");
         }
         return Ok(theirs.len());
     }
 }
 
 #[test]
-fn what_is_wrong_with_a_certificate_is_said_as_go_says_it() -> Result<()> {
+fn certificate_errors_equal_those_of_go() -> Result<()> {
     let mut oracle = Oracle::start("oracle-functions")?;
     let (one, other, dsa) = (
         HostEnvironment.private_key("ed25519"),
@@ -136,14 +136,14 @@ fn what_is_wrong_with_a_certificate_is_said_as_go_says_it() -> Result<()> {
     ] {
         let theirs = go(&mut oracle, template, &data)?;
         let ours = run(HostEnvironment, template, &value(&data)).map_err(|error| error.to_string());
-        ensure!(theirs.is_err(), "Go has no objection to {template}");
+        ensure!(theirs.is_err(), "Go accepts {template}");
         assert_eq!(ours, theirs, "{template}");
     }
     Ok(())
 }
 
 #[test]
-fn go_reads_what_this_machine_makes() -> Result<()> {
+fn go_parses_our_keys_and_certificates() -> Result<()> {
     let mut oracle = Oracle::start("oracle-functions")?;
     for kind in ["", "rsa", "ecdsa", "ed25519"] {
         let key = HostEnvironment.private_key(kind).unwrap();
@@ -153,11 +153,11 @@ fn go_reads_what_this_machine_makes() -> Result<()> {
     let key = HostEnvironment.private_key("dsa").unwrap();
     let read = go(&mut oracle, "{{genCAWithKey \"n\" 1 .key}}", &json!({"key": key}))?;
     assert!(read.unwrap_err().ends_with("does not implement crypto.Signer"));
-    // An authority of ours, by which Go signs: it looks whether key and certificate belong together.
-    let made = "{{$ca := genCA \"ca\" 10}}{{$c := genSignedCert \"n\" (list \"1.2.3.4\") (list \"h\") 5 $ca}}{{$s := genSelfSignedCert \"s\" nil nil 5}}";
-    let list = made.to_owned() + "{{toJson (list $ca.Cert $ca.Key $c.Cert $c.Key $s.Cert $s.Key)}}";
-    let made: Vec<String> = serde_json::from_str(&run(HostEnvironment, &list, &Value::Nil)?)?;
-    for pair in made.chunks(2) {
+    // Go signs with our authority, and verifies that its key and certificate belong together.
+    let create = "{{$ca := genCA \"ca\" 10}}{{$c := genSignedCert \"n\" (list \"1.2.3.4\") (list \"h\") 5 $ca}}{{$s := genSelfSignedCert \"s\" nil nil 5}}";
+    let list = create.to_owned() + "{{toJson (list $ca.Cert $ca.Key $c.Cert $c.Key $s.Cert $s.Key)}}";
+    let created: Vec<String> = serde_json::from_str(&run(HostEnvironment, &list, &Value::Nil)?)?;
+    for pair in created.chunks(2) {
         let data = json!({"c": pair[0], "k": pair[1]});
         let signed = go(
             &mut oracle,

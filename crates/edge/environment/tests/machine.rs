@@ -1,4 +1,4 @@
-//! What the machine does by chance is within its bounds.
+//! Random values and the clock of the host are within their bounds.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -18,23 +18,23 @@ fn print(text: &str) -> String {
 }
 
 #[test]
-fn random_texts_have_every_character_of_their_kind_and_no_other() {
-    let of = |text: &str| print(text).chars().collect::<BTreeSet<_>>();
+fn random_text_has_exactly_the_characters_of_its_kind() {
+    let characters = |text: &str| print(text).chars().collect::<BTreeSet<_>>();
     let range = |from: char, to: char| (from..=to).collect::<BTreeSet<_>>();
-    assert_eq!(of("{{randNumeric 5000}}"), range('0', '9'));
-    assert_eq!(of("{{randAlpha 5000}}"), &range('a', 'z') | &range('A', 'Z'));
-    assert_eq!(of("{{randAlphaNum 9000}}"), &(&range('a', 'z') | &range('A', 'Z')) | &range('0', '9'));
-    assert_eq!(of("{{randAscii 9000}}"), range(' ', '~'));
+    assert_eq!(characters("{{randNumeric 5000}}"), range('0', '9'));
+    assert_eq!(characters("{{randAlpha 5000}}"), &range('a', 'z') | &range('A', 'Z'));
+    assert_eq!(characters("{{randAlphaNum 9000}}"), &(&range('a', 'z') | &range('A', 'Z')) | &range('0', '9'));
+    assert_eq!(characters("{{randAscii 9000}}"), range(' ', '~'));
 }
 
 #[test]
-fn random_numbers_are_all_numbers_of_their_range() {
+fn random_numbers_cover_their_range() {
     let numbers: BTreeSet<i64> = (0..2000).map(|_| print("{{randInt -2 5}}").parse().unwrap()).collect();
     assert_eq!(numbers, (-2..5).collect());
 }
 
 #[test]
-fn a_text_that_is_shuffled_has_the_same_characters() {
+fn shuffled_text_has_the_same_characters() {
     let mut orders = BTreeSet::new();
     for _ in 0..500 {
         let shuffled = print("{{shuffle \"aé日\"}}");
@@ -47,7 +47,7 @@ fn a_text_that_is_shuffled_has_the_same_characters() {
 }
 
 #[test]
-fn identifiers_are_of_version_4_and_never_the_same() {
+fn uuids_are_unique_and_of_version_4() {
     let all: BTreeSet<_> = (0..100).map(|_| print("{{uuidv4}}")).collect();
     assert_eq!(all.len(), 100);
     for one in &all {
@@ -57,7 +57,7 @@ fn identifiers_are_of_version_4_and_never_the_same() {
 }
 
 #[test]
-fn the_clock_is_the_machines() -> Result<()> {
+fn clock_is_that_of_the_host() -> Result<()> {
     let seconds = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map(|since| since.as_secs());
     let before = seconds(SystemTime::now())?;
     let now: u64 = print("{{now.Unix}}").parse()?;

@@ -1,16 +1,17 @@
-//! Computing that takes long, beside which all else goes on: the lease is renewed, others are answered.
+//! Long computations that must not block other tasks, such as the renewal of the lease.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
-/// What is made of so many bytes takes long enough to be in the way of others.
+/// An input of this many bytes takes long enough to compute that it would delay other tasks.
 const LONG: usize = 256 << 10;
 
-/// Computes something of so many bytes on this thread. Where these are many, another thread takes over what else this one
-/// has to do.
+/// Computes something from an input of this many bytes on the current thread. If the input is long, tokio moves the
+/// other tasks to another thread.
 pub(crate) fn run_blocking<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
-    let shared = Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if shared && bytes >= LONG { block_in_place(compute) } else { compute() }
+    let is_multi_thread =
+        Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if is_multi_thread && bytes >= LONG { block_in_place(compute) } else { compute() }
 }
 
 #[cfg(test)]
@@ -21,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_go_on_beside_what_takes_long() {
+    fn other_tasks_run_beside_a_long_computation() {
         static TICKS: AtomicUsize = AtomicUsize::new(0);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let long = runtime.spawn(async {

@@ -1,8 +1,8 @@
-//! One hub works, the others wait: who holds the Lease leads.
+//! Leader election: the replica that holds the Lease leads, the others wait.
 //!
-//! A leader that cannot renew stops writing before anybody else may begin, and so does one that was stopped and goes on:
-//! its fence is a moment in time. Who waits goes by its own clock alone: a Lease that has not changed for as long as it
-//! lasts is nobody's.
+//! A leader that cannot renew stops writing before another replica may acquire the Lease. So does a process that was
+//! frozen: the fence is a point in time. A replica that waits uses its own clock alone: a Lease that has not changed
+//! for its duration has expired.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -25,30 +25,29 @@ const NAME: &str = "fitout-hub";
 
 pub(crate) struct LeaderElection {
     leases: Api<Lease>,
-    /// Who we are.
-    me: String,
-    /// How long a Lease lasts that is not renewed.
-    lasts: Duration,
+    identity: String,
+    /// The duration of a Lease that is not renewed.
+    duration: Duration,
     fence: Fence,
 }
 
 impl LeaderElection {
-    /// For a client that the fence does not hold back.
-    pub(crate) fn new(client: Client, me: String, lasts: Duration, fence: Fence) -> Self {
-        Self { leases: Api::namespaced(client, SYSTEM), me, lasts, fence }
+    /// The client must not be fenced: the Lease is written before anything else may be.
+    pub(crate) fn new(client: Client, identity: String, duration: Duration, fence: Fence) -> Self {
+        Self { leases: Api::namespaced(client, SYSTEM), identity, duration, fence }
     }
 
-    /// Waits until we lead.
+    /// Waits until this replica has acquired the Lease.
     pub(crate) async fn acquire(&self) -> Result<Lease> {
-        let only = watcher::Config::default().fields(&format!("metadata.name={NAME}"));
-        let mut events = pin!(watcher(self.leases.clone(), only).default_backoff());
+        let config = watcher::Config::default().fields(&format!("metadata.name={NAME}"));
+        let mut events = pin!(watcher(self.leases.clone(), config).default_backoff());
         let mut found: Option<Lease> = None;
         loop {
-            // What is said of it keeps it alive; when nothing is said for as long as it lasts, it is over.
-            let lasts = found.as_ref().and_then(duration).unwrap_or(self.lasts);
-            match timeout(lasts, events.next()).await {
+            // Every event of the Lease starts its duration again.
+            let duration = found.as_ref().and_then(lease_duration).unwrap_or(self.duration);
+            match timeout(duration, events.next()).await {
                 Ok(Some(Ok(Event::Apply(lease) | Event::InitApply(lease)))) => {
-                    let free = holder(&lease).is_empty() || holder(&lease) == self.me;
+                    let free = holder(&lease).is_empty() || holder(&lease) == self.identity;
                     found = Some(lease);
                     if !free {
                         continue;
@@ -56,10 +55,10 @@ impl LeaderElection {
                 }
                 Ok(Some(Ok(Event::Delete(_)))) => found = None,
                 Ok(Some(Ok(Event::InitDone))) if found.is_none() => {}
-                // Silence, where there was an answer before.
+                // The known Lease has expired.
                 Err(_) if found.is_some() => {}
                 Ok(Some(Err(error))) => {
-                    tracing::debug!(%error, "watch the lease");
+                    tracing::debug!(%error, "failed to watch lease");
                     continue;
                 }
                 Ok(None) => bail!("the watch on the lease has ended"),
@@ -67,16 +66,16 @@ impl LeaderElection {
             }
             match self.take(found.as_ref()).await {
                 Ok(lease) => return Ok(lease),
-                // Somebody else was faster, or the server did not answer: what it says next is waited for.
-                Err(error) => tracing::debug!(%error, "take the lease"),
+                // Another replica was faster, or the server did not answer: wait for the next event.
+                Err(error) => tracing::debug!(%error, "failed to acquire lease"),
             }
         }
     }
 
-    /// Renews for as long as we lead; an error when we no longer do.
+    /// Renews the Lease. Returns an error when it is lost.
     pub(crate) async fn keep(&self, lease: &mut Lease) -> Result<()> {
         loop {
-            sleep(self.lasts / 3).await;
+            sleep(self.duration / 3).await;
             loop {
                 match self.take(Some(lease)).await {
                     Ok(renewed) => {
@@ -85,8 +84,8 @@ impl LeaderElection {
                     }
                     Err(kube::Error::Api(status)) if status.code == 409 => bail!("another hub has taken the lease"),
                     Err(error) if self.fence.allows_writes() => {
-                        tracing::warn!(%error, "renew the lease");
-                        sleep(self.lasts / 15).await;
+                        tracing::warn!(%error, "failed to renew lease");
+                        sleep(self.duration / 15).await;
                     }
                     Err(error) => bail!("the lease could not be renewed in time: {error}"),
                 }
@@ -94,24 +93,25 @@ impl LeaderElection {
         }
     }
 
-    /// Lets somebody else lead at once.
+    /// Releases the Lease, so that another replica can acquire it at once.
     pub(crate) async fn release(&self, lease: Lease) -> Result<()> {
         self.fence.extend(Instant::now());
-        match self.let_go(lease).await {
-            // It was being renewed when we were told to stop, and the answer was not waited for.
+        match self.clear_holder(lease).await {
+            // A renewal was under way when the hub was stopped, and its answer was not read.
             Err(kube::Error::Api(status)) if status.code == 409 => {
-                let only = ListParams::default().fields(&format!("metadata.name={NAME}"));
-                let found = self.leases.list(&only).await?.items.into_iter().find(|lease| holder(lease) == self.me);
+                let params = ListParams::default().fields(&format!("metadata.name={NAME}"));
+                let found =
+                    self.leases.list(&params).await?.items.into_iter().find(|lease| holder(lease) == self.identity);
                 match found {
-                    Some(lease) => Ok(self.let_go(lease).await?),
+                    Some(lease) => Ok(self.clear_holder(lease).await?),
                     None => Ok(()),
                 }
             }
-            done => Ok(done?),
+            result => Ok(result?),
         }
     }
 
-    async fn let_go(&self, mut lease: Lease) -> kube::Result<()> {
+    async fn clear_holder(&self, mut lease: Lease) -> kube::Result<()> {
         lease.spec.get_or_insert_default().holder_identity = None;
         self.leases.replace(NAME, &PostParams::default(), &lease).await.map(drop)
     }
@@ -119,9 +119,9 @@ impl LeaderElection {
     async fn take(&self, found: Option<&Lease>) -> kube::Result<Lease> {
         let began = Instant::now();
         let before = found.and_then(|lease| lease.spec.clone()).unwrap_or_default();
-        let ours = before.holder_identity.as_deref() == Some(&self.me);
+        let ours = before.holder_identity.as_deref() == Some(&self.identity);
         let now = MicroTime(Timestamp::now());
-        let turns = before.lease_transitions.unwrap_or(0) + i32::from(!ours);
+        let transitions = before.lease_transitions.unwrap_or(0) + i32::from(!ours);
         let lease = Lease {
             metadata: ObjectMeta {
                 name: Some(NAME.to_owned()),
@@ -129,11 +129,11 @@ impl LeaderElection {
                 ..ObjectMeta::default()
             },
             spec: Some(LeaseSpec {
-                holder_identity: Some(self.me.clone()),
-                lease_duration_seconds: i32::try_from(self.lasts.as_secs()).ok().filter(|seconds| *seconds > 0),
+                holder_identity: Some(self.identity.clone()),
+                lease_duration_seconds: i32::try_from(self.duration.as_secs()).ok().filter(|seconds| *seconds > 0),
                 acquire_time: if ours { before.acquire_time } else { Some(now.clone()) },
                 renew_time: Some(now),
-                lease_transitions: Some(turns),
+                lease_transitions: Some(transitions),
                 ..LeaseSpec::default()
             }),
         };
@@ -142,14 +142,14 @@ impl LeaderElection {
             Some(_) => self.leases.replace(NAME, &params, &lease).await?,
             None => self.leases.create(&params, &lease).await?,
         };
-        // A fifth less than others wait: clocks do not run quite alike.
-        self.fence.extend(began + self.lasts * 4 / 5);
+        // A fifth less than the others wait, because clocks run at different speeds.
+        self.fence.extend(began + self.duration * 4 / 5);
         Ok(lease)
     }
 }
 
-/// How long its holder said that it lasts.
-fn duration(lease: &Lease) -> Option<Duration> {
+/// The duration that the holder has set.
+fn lease_duration(lease: &Lease) -> Option<Duration> {
     let seconds = lease.spec.as_ref()?.lease_duration_seconds?;
     Some(Duration::from_secs(u64::try_from(seconds).ok()?))
 }

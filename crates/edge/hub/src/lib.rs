@@ -1,9 +1,9 @@
-//! The hub: controllers that make clusters what people want them to be.
+//! The hub: controllers that install, upgrade and remove extensions on clusters.
 //!
-//! One index holds what the hub's API server says, kept up to date by watches. Each cluster has a worker that owns the
-//! connection to it; each instance has a session that asks the pure core what comes next, carries it out and reports.
-//! Whatever a session knows and needs again is on record, on the hub or on the target: a hub that restarts goes on
-//! where the last one stopped.
+//! A cache holds the objects of the hub's API server, kept up to date by watches. Each cluster has a controller task
+//! that owns the connection to it. Each instance has a worker that asks the pure core for the next effects, carries
+//! them out and reports the status. All state that a worker needs again is recorded on the hub or on the cluster, so a
+//! hub that restarts continues where the last one stopped.
 
 mod blocking;
 mod cache;
@@ -30,8 +30,10 @@ use tokio::task::JoinSet;
 use crate::cache::Cache;
 use crate::charts::Charts;
 use crate::controllers::catalogs::Catalogs;
+use crate::controllers::content_gc::ContentReservations;
 use crate::leader_election::LeaderElection;
 use crate::metrics::Metrics;
+use crate::reconcile::change_queues::ChangeQueues;
 use crate::storage::deferred_writes::DeferredWrites;
 use crate::storage::write_ahead_log::WriteAheadLog;
 
@@ -39,15 +41,15 @@ pub use compute::plans::PlanError;
 pub use metrics::MetricsHandle;
 pub use options::Options;
 
-/// The namespace that is the hub's own.
+/// The namespace of the hub.
 pub const SYSTEM: &str = "fitout-system";
 
-/// What all controllers share.
+/// The state that all controllers share.
 pub struct Hub {
     client: Client,
-    /// One that the fence does not hold back: for what every replica may write.
+    /// A client without the fence, for objects that every replica may write.
     unfenced: Client,
-    /// Holds back every write, to the hub's own API server and to clusters, while another hub may lead.
+    /// Rejects every write, to the hub's API server and to clusters, while another hub may lead.
     fence: Fence,
     metrics: Arc<Metrics>,
     options: Options,
@@ -56,25 +58,27 @@ pub struct Hub {
     charts: Charts,
     content: Content,
     deferred_writes: DeferredWrites,
+    change_queues: ChangeQueues,
     write_ahead_log: WriteAheadLog,
-    /// A revision is gone, and perhaps with it the last to name some content.
+    /// Notified when a revision was deleted: it may have been the last to name some content.
     content_gc: Notify,
+    content_reservations: ContentReservations,
 }
 
-/// Runs the hub until it is told to stop, seen through the window. It ends with an error when another hub leads in its place.
+/// Runs the hub until `stop` completes. Returns an error when the lease is lost to another hub.
 pub async fn run(
     config: Config,
     options: Options,
-    window: &MetricsHandle,
+    metrics: &MetricsHandle,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
-    Hub::start(config, options, window).await?.lead(stop).await
+    Hub::start(config, options, metrics).await?.lead(stop).await
 }
 
 impl Hub {
-    /// A hub that knows all that the leader knows: it takes over in a moment, and can say what would be done.
-    pub async fn start(config: Config, options: Options, window: &MetricsHandle) -> Result<Arc<Self>> {
-        let (fence, metrics) = (Fence::default(), window.shared());
+    /// Starts a replica with a filled cache. It can compute plans, and can take over at once when the leader stops.
+    pub async fn start(config: Config, options: Options, metrics: &MetricsHandle) -> Result<Arc<Self>> {
+        let (fence, metrics) = (Fence::default(), metrics.shared());
         let (client, _) = client_with_options(config.clone(), metrics.client_options(fence.clone()))?;
         let (unfenced, _) = client_with_options(config, metrics.client_options(Fence::open()))?;
         let hub = Self {
@@ -83,8 +87,10 @@ impl Hub {
             charts: Charts::default(),
             content: Content::new(client.clone(), SYSTEM),
             deferred_writes: DeferredWrites::default(),
+            change_queues: ChangeQueues::default(),
             write_ahead_log: WriteAheadLog::default(),
             content_gc: Notify::new(),
+            content_reservations: ContentReservations::default(),
             fence,
             metrics,
             client,
@@ -96,16 +102,16 @@ impl Hub {
         Ok(Arc::new(hub))
     }
 
-    /// A client of the hub's own API server, for what every replica may write.
+    /// A client of the hub's API server for objects that every replica may write.
     pub fn unfenced(&self) -> &Client {
         &self.unfenced
     }
 
-    /// Waits until it leads, and then works until it is told to stop. It ends with an error when another hub leads in its
-    /// place.
+    /// Waits for the lease, and then runs the controllers until `stop` completes. Returns an error when the lease is
+    /// lost to another hub.
     pub async fn lead(self: Arc<Self>, stop: impl Future<Output = ()>) -> Result<()> {
         let hub = self;
-        // The lease itself must be written before anything else may be.
+        // The fence opens once the lease is written.
         let leadership = LeaderElection::new(hub.unfenced.clone(), identity(), hub.options.lease, hub.fence.clone());
         let mut stop = pin!(stop);
         let mut lease = tokio::select! {
@@ -114,7 +120,7 @@ impl Hub {
         };
         let metrics = Arc::clone(&hub.metrics);
         metrics.leads(true);
-        tracing::info!("the hub leads");
+        tracing::info!("acquired lease");
         let mut tasks = JoinSet::new();
         let work = async {
             cache::consistency::catch_up(&hub).await;
@@ -133,7 +139,7 @@ impl Hub {
                 None => Ok(()),
             },
             () = &mut stop => {
-                tracing::info!("the hub stops, and lets another lead");
+                tracing::info!("stopping, releasing lease");
                 tasks.shutdown().await;
                 metrics.leads(false);
                 leadership.release(lease).await
@@ -142,9 +148,9 @@ impl Hub {
     }
 }
 
-/// Who this hub is among its replicas: another one each time it starts.
+/// The identity of this replica in the lease, unique to each start.
 fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let chance = RandomState::new().build_hasher().finish();
-    format!("{}-{chance:016x}", host.trim())
+    let suffix = RandomState::new().build_hasher().finish();
+    format!("{}-{suffix:016x}", host.trim())
 }

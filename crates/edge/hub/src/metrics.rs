@@ -1,4 +1,4 @@
-//! What can be measured of a hub, for whoever keeps watch over it.
+//! Prometheus metrics of the hub.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -17,17 +17,17 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::cache::Cache;
 
-/// What is seen of a hub from outside while it runs: whether it is ready, and what it metrics.
+/// A handle to the metrics and the readiness of a hub, for the server that exposes them.
 #[derive(Clone, Debug, Default)]
 pub struct MetricsHandle(Arc<Metrics>);
 
 impl MetricsHandle {
-    /// Whether the hub knows all that there is. One that waits for another to go is ready too.
+    /// Whether the hub's cache is filled. A hub that waits for the lease is ready too.
     pub fn is_ready(&self) -> bool {
         self.0.stores.get().is_some()
     }
 
-    /// All metrics, as `OpenMetrics` has them.
+    /// All metrics, in the `OpenMetrics` text format.
     pub fn metrics(&self) -> String {
         self.0.text()
     }
@@ -75,7 +75,7 @@ type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    /// Held while what the index knows is counted, so that nobody reads half a count.
+    /// Held while clusters and instances are recounted, so that no scrape reads half a count.
     registry: Mutex<Registry>,
     calls: Family<CallLabels, Counter>,
     call_times: Histograms<VerbLabel>,
@@ -84,6 +84,7 @@ pub(crate) struct Metrics {
     leading: Gauge,
     clusters: Family<StateLabels, Gauge>,
     instances: Family<StateLabels, Gauge>,
+    /// Set once the cache is filled.
     stores: OnceLock<(Store<Cluster>, Store<ExtensionInstance>)>,
 }
 
@@ -108,18 +109,18 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("fitout");
         let build = Family::<BuildLabel, Gauge>::default();
         build.get_or_create(&BuildLabel { version: env!("CARGO_PKG_VERSION") }).set(1);
-        registry.register("build_info", "Which version runs", build);
-        registry.register("leading", "Whether this replica leads", metrics.leading.clone());
-        let what = "Calls to API servers, by who was asked, how, and the code that was answered";
-        registry.register("api_calls", what, metrics.calls.clone());
-        let what = "How long calls to API servers took";
-        registry.register_with_unit("api_call_duration", what, Unit::Seconds, metrics.call_times.clone());
-        let what = "How long the steps of changes took";
-        registry.register_with_unit("step_duration", what, Unit::Seconds, metrics.step_times.clone());
-        let what = "Changes that wait for their turn on a cluster, and those under way";
-        registry.register("changes", what, metrics.changes.clone());
-        registry.register("clusters", "Clusters, by how they are", metrics.clusters.clone());
-        registry.register("instances", "Instances, by how they are", metrics.instances.clone());
+        registry.register("build_info", "The version of the hub, as a label; the value is always 1", build);
+        registry.register("leading", "1 if this replica holds the lease, 0 if not", metrics.leading.clone());
+        let help = "Requests to API servers, by server, verb and status code (unanswered: no response)";
+        registry.register("api_calls", help, metrics.calls.clone());
+        let help = "Duration of requests to API servers, by verb";
+        registry.register_with_unit("api_call_duration", help, Unit::Seconds, metrics.call_times.clone());
+        let help = "Duration of the steps of a change";
+        registry.register_with_unit("step_duration", help, Unit::Seconds, metrics.step_times.clone());
+        let help = "Changes that wait for a slot on their cluster, and changes in progress";
+        registry.register("changes", help, metrics.changes.clone());
+        registry.register("clusters", "Clusters, by state", metrics.clusters.clone());
+        registry.register("instances", "Instances, by state", metrics.instances.clone());
         for state in [WAITING, RUNNING] {
             drop(metrics.changes.get_or_create(&ChangeLabel { state }));
         }
@@ -128,12 +129,12 @@ impl Default for Metrics {
     }
 }
 
-/// A change that has no turn yet.
+/// The state of a change that waits for a slot on its cluster.
 pub(crate) const WAITING: &str = "waiting";
-/// A change that has its turn.
+/// The state of a change that has a slot on its cluster.
 pub(crate) const RUNNING: &str = "running";
 
-/// One of those that are counted, until it is dropped.
+/// Counts one until it is dropped.
 pub(crate) struct GaugeGuard(Gauge);
 
 impl Drop for GaugeGuard {
@@ -143,22 +144,22 @@ impl Drop for GaugeGuard {
 }
 
 impl Metrics {
-    /// From now on the hub knows all that there is.
-    pub(crate) fn filled(&self, index: &Cache) {
-        // Once and for all: there is one index.
-        let _ = self.stores.set((index.clusters.clone(), index.instances.clone()));
+    /// Records that the cache is filled: the hub is ready.
+    pub(crate) fn filled(&self, cache: &Cache) {
+        // A hub has one cache, so this is never set twice.
+        let _ = self.stores.set((cache.clusters.clone(), cache.instances.clone()));
     }
 
     pub(crate) fn leads(&self, leads: bool) {
         self.leading.set(i64::from(leads));
     }
 
-    /// What calls to the hub's own API server go through: each is counted.
+    /// Client options that count the requests to the hub's own API server.
     pub(crate) fn client_options(self: &Arc<Self>, fence: Fence) -> ClientOptions {
         self.client_options_of("hub".to_owned(), fence)
     }
 
-    /// What calls to a cluster go through.
+    /// Client options that count the requests to a cluster.
     pub(crate) fn client_options_for(self: &Arc<Self>, cluster: &Cluster, fence: Fence) -> ClientOptions {
         let namespace = cluster.namespace().unwrap_or_default();
         self.client_options_of(format!("{}/{}", organization(&namespace), cluster.name_any()), fence)
@@ -181,16 +182,11 @@ impl Metrics {
         self.step_times.get_or_create(&StepLabel { step: step.to_owned() }).observe(took.as_secs_f64());
     }
 
-    /// Counts a change as being in this state, until what is returned is dropped.
+    /// Counts a change in this state until the guard is dropped.
     pub(crate) fn change(&self, state: &'static str) -> GaugeGuard {
         let gauge = self.changes.get_or_create_owned(&ChangeLabel { state });
         gauge.inc();
         GaugeGuard(gauge)
-    }
-
-    /// Whether there is a change that has no turn yet.
-    pub(crate) fn anybody_waits(&self) -> bool {
-        self.changes.get(&ChangeLabel { state: WAITING }).is_some_and(|gauge| gauge.get() > 0)
     }
 
     fn text(&self) -> String {
@@ -224,7 +220,7 @@ where
     }
 }
 
-/// Whose a namespace is. A label `namespace` would be taken for that of the hub itself.
+/// The organization of a namespace. A label `namespace` would be taken for the hub's own.
 fn organization(namespace: &str) -> &str {
     namespace.strip_prefix("org-").unwrap_or(namespace)
 }
@@ -257,17 +253,17 @@ mod tests {
     use super::*;
     use crate::storage::api_writes::now;
 
-    fn conditions(said: &[(&'static str, ConditionStatus, &'static str)]) -> Vec<Condition> {
+    fn conditions(updates: &[(&'static str, ConditionStatus, &'static str)]) -> Vec<Condition> {
         let mut conditions = vec![];
-        for &(type_, status, reason) in said {
-            let finding = ConditionUpdate { type_, status, reason, message: String::new(), generation: None };
-            set(&mut conditions, finding, &now());
+        for &(type_, status, reason) in updates {
+            let update = ConditionUpdate { type_, status, reason, message: String::new(), generation: None };
+            set(&mut conditions, update, &now());
         }
         conditions
     }
 
     #[test]
-    fn a_state_is_what_the_conditions_say_first() {
+    fn the_state_follows_from_the_conditions() {
         let ready = |status, reason| (conditions::READY, status, reason);
         let stalled = (conditions::STALLED, ConditionStatus::True, reasons::stalled::INVALID_SPEC);
         let rows = [
@@ -278,8 +274,8 @@ mod tests {
             (vec![ready(ConditionStatus::False, reasons::ready::FAILED), stalled], "stalled"),
             (vec![ready(ConditionStatus::False, reasons::ready::WAITING)], "waiting"),
         ];
-        for (said, expected) in rows {
-            assert_eq!(state_of_instance(&conditions(&said)), expected, "{said:?}");
+        for (updates, expected) in rows {
+            assert_eq!(state_of_instance(&conditions(&updates)), expected, "{updates:?}");
         }
         let connected = |status| conditions(&[(conditions::CONNECTED, status, reasons::connected::CONNECTED)]);
         assert_eq!(state_of_cluster(&connected(ConditionStatus::True)), "connected");
@@ -288,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_counted_until_it_is_dropped() {
+    fn a_change_is_counted_until_its_guard_is_dropped() {
         let metrics = Arc::new(Metrics::default());
         let line = |state: &str| {
             let start = format!("fitout_changes{{state=\"{state}\"}} ");
@@ -297,9 +293,7 @@ mod tests {
         };
         let counted = (metrics.change(RUNNING), metrics.change(RUNNING), metrics.change(WAITING));
         assert_eq!((line(RUNNING), line(WAITING)), ("2".to_owned(), "1".to_owned()));
-        assert!(metrics.anybody_waits());
         drop(counted);
-        assert!(!metrics.anybody_waits());
         assert_eq!((line(RUNNING), line(WAITING)), ("0".to_owned(), "0".to_owned()));
     }
 

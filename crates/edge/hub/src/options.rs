@@ -1,23 +1,23 @@
-//! How the hub runs.
+//! The options of a hub.
 
 use std::time::Duration;
 
-/// How the hub runs.
+/// The options of a hub.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many revisions of an instance are kept beside the one that is deployed.
+    /// The number of revisions of an instance that are kept besides the deployed one.
     pub history: usize,
-    /// How long content stays that no revision names.
+    /// Content that no revision names is deleted after this time.
     pub content_gc_grace: Duration,
-    /// How long another hub waits for one that has gone silent.
+    /// The lease duration: another hub may lead when the lease was not renewed for this long.
     pub lease: Duration,
-    /// How long until a repository is asked again whose answer only its publisher can mend.
+    /// Retry interval after a permanent fetch failure (wrong digest, 401, invalid chart).
     pub fetch_retry_interval: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        // As many revisions as Helm keeps, the deployed one included.
+        // Ten with the deployed one, as Helm keeps by default.
         Self {
             history: 9,
             content_gc_grace: Duration::from_mins(5),

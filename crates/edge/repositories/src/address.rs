@@ -1,60 +1,56 @@
-//! Addresses: of repositories, of what is in them, and how they are shown.
+//! Addresses of repositories, URLs in their indexes, and addresses in messages.
 
 use reqwest::Url;
 
-use crate::Cause;
+use crate::AddressError;
 
-/// Where charts are published.
+/// The address of a repository.
 pub(crate) enum Address {
     /// The folder of an `index.yaml`.
     Http(Url),
-    /// A place in a registry.
-    Registry(Place),
+    /// A path in a registry.
+    Registry(RegistryPath),
 }
 
-/// A place in a registry.
-pub(crate) struct Place {
-    /// The registry itself.
+/// A path in a registry.
+pub(crate) struct RegistryPath {
+    /// The registry.
     pub(crate) base: Url,
-    /// Below it, without slashes around.
+    /// The path, without slashes at either end.
     pub(crate) path: String,
 }
 
 impl Address {
-    pub(crate) fn parse(text: &str) -> Result<Self, Cause> {
+    pub(crate) fn parse(text: &str) -> Result<Self, AddressError> {
         let (url, registry) = match text.split_once("://") {
             Some(("oci", rest)) => (format!("https://{rest}"), true),
             Some(("oci+http", rest)) => (format!("http://{rest}"), true),
             Some(("http" | "https", _)) => (text.to_owned(), false),
-            _ => {
-                return Err(Cause::Address(
-                    "is none; begin it with https://, http://, oci:// or oci+http://".to_owned(),
-                ));
-            }
+            _ => return Err(AddressError::Scheme),
         };
-        let url = Url::parse(&url).map_err(|error| Cause::Address(format!("is none: {error}; correct it")))?;
+        let url = Url::parse(&url).map_err(AddressError::Url)?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Cause::Address("has a user or a password in it; give them as its access".to_owned()));
+            return Err(AddressError::Credentials);
         }
         if !registry {
             return Ok(Self::Http(url));
         }
         let path = url.path().trim_matches('/').to_owned();
         let mut base = url;
-        // Docker's own registry goes by another name than its images.
-        if base.host_str() == Some("docker.io") && base.set_host(Some("registry-1.docker.io")).is_err() {
-            return Err(Cause::Address("is none; correct it".to_owned()));
+        // The registry of `docker.io` images has another host name.
+        if base.host_str() == Some("docker.io") {
+            base.set_host(Some("registry-1.docker.io")).map_err(AddressError::Url)?;
         }
         base.set_path("/");
         base.set_query(None);
         base.set_fragment(None);
-        Ok(Self::Registry(Place { base, path }))
+        Ok(Self::Registry(RegistryPath { base, path }))
     }
 }
 
-impl Place {
-    /// The name of a chart's repository in the registry, and the digest of the manifest where that is part of it.
-    pub(crate) fn chart(&self, chart: &str) -> Result<(String, Option<String>), Cause> {
+impl RegistryPath {
+    /// The name of a chart in the registry, and the digest of its manifest if the address pins one.
+    pub(crate) fn chart(&self, chart: &str) -> Result<(String, Option<String>), AddressError> {
         let whole = [self.path.as_str(), chart].into_iter().filter(|part| !part.is_empty());
         let whole = whole.collect::<Vec<_>>().join("/");
         let (name, digest) = match whole.split_once('@') {
@@ -64,51 +60,48 @@ impl Place {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
         let segment = |part: &str| part.bytes().all(allowed) && part.bytes().any(|byte| byte.is_ascii_alphanumeric());
         if !name.split('/').all(segment) {
-            return Err(Cause::Address(format!(
-                "and the chart make {name:?}, which no registry has; write it in lower case, and the version elsewhere"
-            )));
+            return Err(AddressError::Name(name.to_owned()));
         }
         match digest.map(sha256) {
-            Some(None) => Err(Cause::Address("has a digest that is no SHA-256; write it as sha256:…".to_owned())),
+            Some(None) => Err(AddressError::Digest),
             digest => Ok((name.to_owned(), digest.flatten())),
         }
     }
 }
 
-/// What an entry of an index points at, as Helm resolves it: what is relative is so to the folder of the index, and keeps
-/// the query of its address.
+/// Resolves a URL of an index as Helm does: a relative one is relative to the folder of the index and keeps its query.
 pub(crate) fn resolve(base: &Url, reference: &str) -> Option<Url> {
     if let Ok(absolute) = Url::parse(reference) {
-        return Some(bare(absolute));
+        return Some(without_userinfo(absolute));
     }
     let mut folder = base.clone();
     folder.set_path(&format!("{}/", base.path().trim_end_matches('/')));
     let mut resolved = folder.join(reference).ok()?;
     resolved.set_query(base.query());
-    Some(bare(resolved))
+    Some(without_userinfo(resolved))
 }
 
-/// Where a server sends us.
+/// Resolves the target of a redirect.
 pub(crate) fn redirect(from: &Url, location: &str) -> Option<Url> {
-    from.join(location).ok().map(bare)
+    from.join(location).ok().map(without_userinfo)
 }
 
-/// Without a user and a password: what is shown to a server is for us to say, not for an index.
-fn bare(mut url: Url) -> Url {
-    // It fails only for an address that cannot have either.
+/// Strips user and password: an index or a redirect does not decide which credentials are sent.
+fn without_userinfo(mut url: Url) -> Url {
+    // Fails only for a URL that cannot have either.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url
 }
 
-/// Whether the same server answers at both, which is when credentials for the one may be shown to the other.
+/// Whether both URLs have the same scheme, host and port, so that credentials for one may be sent to the other.
 pub(crate) fn same_server(one: &Url, other: &Url) -> bool {
     let server = |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default());
     server(one) == server(other)
 }
 
-/// An address as people may see it: without user, password, query and fragment, where secrets are.
-pub(crate) fn shown(address: &str) -> String {
+/// An address for messages: without user, password, query and fragment, which may be secret.
+pub(crate) fn redacted(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = address.split_once("://") else {
         return address.rsplit('@').next().unwrap_or_default().to_owned();
@@ -117,13 +110,13 @@ pub(crate) fn shown(address: &str) -> String {
     format!("{scheme}://{}{path}", server.rsplit('@').next().unwrap_or_default())
 }
 
-/// A server as people know it.
+/// The host of a URL, with its port if that is not the default.
 pub(crate) fn host(url: &Url) -> String {
     let name = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
 }
 
-/// A digest as we write it, from what others write: with or without the name of the algorithm.
+/// Normalizes a SHA-256 digest with or without the `sha256:` prefix.
 pub(crate) fn sha256(text: &str) -> Option<String> {
     let digits = text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase();
     let whole = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -136,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_in_an_index_are_resolved_as_helm_resolves_them() {
+    fn index_urls_are_resolved_as_helm_resolves_them() {
         let rows = [
             ("https://a.io/charts", "p-1.tgz", "https://a.io/charts/p-1.tgz"),
             ("https://a.io/charts/", "x/p-1.tgz", "https://a.io/charts/x/p-1.tgz"),
@@ -154,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_has_no_secret() {
+    fn redacted_address_has_no_secret() {
         let rows = [
             ("https://user:secret@a.io/charts?sig=secret#secret", "https://a.io/charts"),
             ("oci://user:secret@a.io:5000", "oci://a.io:5000"),
@@ -162,25 +155,25 @@ mod tests {
             ("https://u:p@ss/word@a.io/x", "https://ss/word@a.io/x"),
         ];
         for (address, wanted) in rows {
-            assert_eq!(shown(address), wanted);
+            assert_eq!(redacted(address), wanted);
         }
     }
 
     #[test]
-    fn a_chart_is_the_last_segment_and_may_be_the_whole_address() {
-        let place = |text: &str| match Address::parse(text).unwrap() {
-            Address::Registry(place) => place,
+    fn chart_is_the_last_segment_or_included_in_the_address() {
+        let parsed = |text: &str| match Address::parse(text).unwrap() {
+            Address::Registry(path) => path,
             Address::Http(url) => panic!("{url}"),
         };
         let digest = format!("sha256:{}", "a".repeat(64));
-        assert_eq!(place("oci://a.io/charts/").chart("podinfo").unwrap(), ("charts/podinfo".to_owned(), None));
-        assert_eq!(place("oci://a.io/charts/podinfo").chart("").unwrap(), ("charts/podinfo".to_owned(), None));
-        let pinned = place("oci://a.io/charts").chart(&format!("podinfo@{digest}")).unwrap();
+        assert_eq!(parsed("oci://a.io/charts/").chart("podinfo").unwrap(), ("charts/podinfo".to_owned(), None));
+        assert_eq!(parsed("oci://a.io/charts/podinfo").chart("").unwrap(), ("charts/podinfo".to_owned(), None));
+        let pinned = parsed("oci://a.io/charts").chart(&format!("podinfo@{digest}")).unwrap();
         assert_eq!(pinned, ("charts/podinfo".to_owned(), Some(digest)));
-        assert_eq!(place("oci+http://a.io/x").base.as_str(), "http://a.io/");
-        assert_eq!(place("oci://docker.io/x").base.as_str(), "https://registry-1.docker.io/");
+        assert_eq!(parsed("oci+http://a.io/x").base.as_str(), "http://a.io/");
+        assert_eq!(parsed("oci://docker.io/x").base.as_str(), "https://registry-1.docker.io/");
         for wrong in ["podinfo:6.0.0", "../podinfo", "Podinfo", "a//b", "podinfo@sha256:1"] {
-            assert!(place("oci://a.io/charts").chart(wrong).is_err(), "{wrong}");
+            assert!(parsed("oci://a.io/charts").chart(wrong).is_err(), "{wrong}");
         }
     }
 }

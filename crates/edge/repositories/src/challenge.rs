@@ -1,17 +1,17 @@
-//! What a registry wants to see, in the words of its refusal.
+//! The `WWW-Authenticate` challenge of a registry.
 
-/// What a registry wants to see.
+/// The authentication that a registry requires.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Challenge {
     /// A user and a password.
     Basic,
-    /// A token that another server gives out.
+    /// A token from a token server.
     Bearer { realm: String, service: Option<String>, scope: Option<String> },
 }
 
 impl Challenge {
-    /// What one of these headers asks for; a token where there is a choice.
-    pub(crate) fn read<'h>(headers: impl Iterator<Item = &'h str>) -> Option<Self> {
+    /// Parses these headers; prefers a token where the registry offers both.
+    pub(crate) fn parse<'h>(headers: impl Iterator<Item = &'h str>) -> Option<Self> {
         let all: Vec<(String, Vec<(String, String)>)> = headers.flat_map(challenges).collect();
         let bearer =
             all.iter().find(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).and_then(|(_, parameters)| {
@@ -26,7 +26,7 @@ impl Challenge {
     }
 }
 
-/// The challenges of a header: schemes with their parameters.
+/// Splits a header into schemes with their parameters.
 fn challenges(header: &str) -> Vec<(String, Vec<(String, String)>)> {
     let mut found: Vec<(String, Vec<(String, String)>)> = Vec::new();
     for part in parts(header) {
@@ -50,7 +50,7 @@ fn challenges(header: &str) -> Vec<(String, Vec<(String, String)>)> {
     found
 }
 
-/// What is between commas that are not in quotes.
+/// Splits a header at commas outside of quotes.
 fn parts(header: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     let parts = header.split(move |c: char| {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn challenges_are_read_as_registries_write_them() {
+    fn challenges_of_registries_are_parsed() {
         let rows = [
             (
                 r#"Bearer realm="https://auth.docker.io/token",service="registry.docker.io",scope="repository:x/y:pull,push""#,
@@ -108,10 +108,10 @@ mod tests {
             ("Negotiate", None),
             ("", None),
         ];
-        for (header, wanted) in rows {
-            assert_eq!(Challenge::read([header].into_iter()), wanted, "{header}");
+        for (header, expected) in rows {
+            assert_eq!(Challenge::parse([header].into_iter()), expected, "{header}");
         }
         let two = ["Negotiate", r#"Basic realm="x""#];
-        assert_eq!(Challenge::read(two.into_iter()), Some(Challenge::Basic));
+        assert_eq!(Challenge::parse(two.into_iter()), Some(Challenge::Basic));
     }
 }

@@ -1,35 +1,37 @@
-//! What an archive has to be.
+//! Verifies an archive against the stated and the requested digest.
 
 use fitout_model::Digest;
 
 use crate::address::sha256;
-use crate::{Cause, Fetched};
+use crate::{Cause, ChartError, Fetched, ResponseError};
 
-/// With these bytes everything that is compressed with gzip begins.
+/// The magic number of gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What an archive has to be: what its publisher says, and what is wanted.
+/// The digests that an archive must have.
 pub(crate) struct Expected<'a> {
     version: &'a str,
-    said: Option<Digest>,
+    /// The digest that the publisher states.
+    stated: Option<Digest>,
+    /// The digest that the request requires.
     wanted: Option<&'a Digest>,
 }
 
 impl<'a> Expected<'a> {
-    /// An archive of this version, with the digest that the index says it has, which has to be the one that is wanted.
-    pub(crate) fn new(version: &'a str, said: Option<&str>, wanted: Option<&'a Digest>) -> Result<Self, Cause> {
-        let no_digest = |text: &str| Cause::Malformed {
+    /// Fails if the digest in the index is invalid or not the required one.
+    pub(crate) fn new(version: &'a str, stated: Option<&str>, wanted: Option<&'a Digest>) -> Result<Self, Cause> {
+        let invalid = |text: &str| Cause::Malformed {
             what: "the index".to_owned(),
-            why: format!("the digest {text:?} of version {version} is no SHA-256"),
+            reason: ResponseError::Digest { version: version.to_owned(), digest: text.to_owned() },
         };
-        let said = said.map(|text| sha256(text).map(Digest::from).ok_or_else(|| no_digest(text))).transpose()?;
-        let expected = Self { version, said: None, wanted };
-        expected.agree(said.as_ref())?;
-        Ok(Self { said, ..expected })
+        let stated = stated.map(|text| sha256(text).map(Digest::from).ok_or_else(|| invalid(text))).transpose()?;
+        let expected = Self { version, stated: None, wanted };
+        expected.check_digest(stated.as_ref())?;
+        Ok(Self { stated, ..expected })
     }
 
-    /// Whether an archive with this digest is wanted: nothing is fetched for nothing.
-    pub(crate) fn agree(&self, found: Option<&Digest>) -> Result<(), Cause> {
+    /// Fails if a digest is not the required one, so that no archive is fetched in vain.
+    pub(crate) fn check_digest(&self, found: Option<&Digest>) -> Result<(), Cause> {
         match (found, self.wanted) {
             (Some(found), Some(wanted)) if found != wanted => {
                 Err(Cause::Changed { version: self.version.to_owned(), wanted: wanted.clone(), found: found.clone() })
@@ -38,16 +40,16 @@ impl<'a> Expected<'a> {
         }
     }
 
-    /// The archive, if it is what it has to be.
-    pub(crate) fn check(&self, what: &str, archive: Vec<u8>) -> Result<Fetched, Cause> {
+    /// Verifies an archive.
+    pub(crate) fn verify(&self, what: &str, archive: Vec<u8>) -> Result<Fetched, Cause> {
         let digest = Digest::of(&archive);
-        if let Some(said) = self.said.as_ref().filter(|said| **said != digest) {
-            return Err(Cause::Lying { what: what.to_owned(), said: said.to_string(), found: digest });
+        if let Some(stated) = self.stated.as_ref().filter(|stated| **stated != digest) {
+            return Err(Cause::DigestMismatch { what: what.to_owned(), stated: stated.to_string(), found: digest });
         }
         if !archive.starts_with(&GZIP) {
-            return Err(Cause::NotAChart { what: what.to_owned(), why: "it is no archive".to_owned() });
+            return Err(Cause::NotAChart { what: what.to_owned(), reason: ChartError::NotGzip });
         }
-        self.agree(Some(&digest))?;
+        self.check_digest(Some(&digest))?;
         Ok(Fetched { archive, digest, version: self.version.to_owned() })
     }
 }

@@ -1,19 +1,19 @@
-//! Charts from where they are published: HTTP repositories and OCI registries.
+//! Fetches charts from HTTP repositories and OCI registries.
 //!
-//! What is fetched is the archive's bytes and their digest. Whoever publishes may be slow, broken or lying: what does not
-//! have the digest that it was said to have is refused, credentials go to the server they are for and to nobody else, and
-//! every failure is a sentence that says whether trying again can help.
+//! The result is a chart's archive and its digest. A server may be slow, broken or malicious: an archive without the
+//! stated digest is rejected, credentials are sent to the server they are for and to no other, and every error says
+//! whether a retry can succeed.
 //!
-//! A repository is named by its address:
+//! The address of a repository is one of:
 //!
-//! - `https://…` or `http://…`: the folder that `index.yaml` is in.
-//! - `oci://host/path`: a registry, over TLS. The chart is the last segment, `oci://host/charts` and `podinfo` make
-//!   `host/charts/podinfo`; where the chart is empty, the address is already all of it. `podinfo@sha256:…` is the chart
-//!   whose manifest has this digest.
-//! - `oci+http://host/path`: the same without TLS. There is no other way to do without, not even on a loopback address.
+//! - `https://…` or `http://…`: the folder of `index.yaml`.
+//! - `oci://host/path`: a registry, over TLS. The chart is the last segment: `oci://host/charts` and `podinfo` make
+//!   `host/charts/podinfo`; with an empty chart, the address includes it. `podinfo@sha256:…` selects the chart by the
+//!   digest of its manifest.
+//! - `oci+http://host/path`: the same without TLS. Nothing else turns TLS off, not even a loopback address.
 //!
-//! Which version is chosen is Helm's choice, as are the rules for addresses in an index. Where the environment names a proxy
-//! (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), it is used, as Helm does.
+//! The rules for choosing a version and for URLs in an index are Helm's. The proxy of the environment (`HTTPS_PROXY`,
+//! `HTTP_PROXY`, `NO_PROXY`) is used, as in Helm.
 
 mod access;
 mod address;
@@ -21,13 +21,13 @@ mod challenge;
 mod choice;
 mod error;
 mod expected;
+mod http;
 mod index;
-mod known;
+mod index_cache;
 mod manifest;
 mod registry;
 mod repository;
 mod tls;
-mod web;
 
 use std::time::Duration;
 
@@ -35,53 +35,53 @@ use fitout_model::Digest;
 use tokio::sync::Semaphore;
 
 pub use access::{Access, Identity};
-pub use error::{Cause, Error};
+pub use error::{AccessError, AddressError, Cause, ChartError, Error, IndexError, RedirectError, ResponseError};
 
 use address::Address;
-use known::Known;
-use web::Web;
+use http::Http;
+use index_cache::IndexCache;
 
-/// A chart that is wanted.
+/// A request for a chart.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Where it is published: `https://…`, `http://…`, `oci://…` or `oci+http://…`.
+    /// The address of the repository: `https://…`, `http://…`, `oci://…` or `oci+http://…`.
     pub repository: &'a str,
-    /// Its name.
+    /// The name of the chart.
     pub chart: &'a str,
-    /// An exact version or a range, as Helm reads it; the newest that is no pre-release where there is none.
+    /// An exact version or a range, as Helm reads it; none for the newest version that is no pre-release.
     pub version: Option<&'a str>,
-    /// The digest that the archive has to have.
+    /// The digest that the archive must have.
     pub digest: Option<&'a Digest>,
 }
 
-/// A chart as it was published.
+/// A fetched chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// The archive: a gzipped tar.
     pub archive: Vec<u8>,
     /// The digest of the archive.
     pub digest: Digest,
-    /// The version that was chosen, as it is published.
+    /// The chosen version, as it is published.
     pub version: String,
 }
 
-/// What a source may cost.
+/// Limits on the size and duration of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes of an index, uncompressed.
     pub index: u64,
-    /// Bytes of an index that has to be held as a whole, because it is not written line by line. As YAML it takes 13 times
-    /// as much memory while it is read, as JSON no more; one is read at a time.
+    /// Bytes of an index that has to be in memory as a whole, because it is not written line by line. Parsing YAML
+    /// takes 13 times as much memory, parsing JSON no more; one index is parsed at a time.
     pub held: u64,
     /// Bytes of an archive.
     pub archive: u64,
-    /// Until a connection is there.
+    /// Timeout of a connection attempt.
     pub connect: Duration,
-    /// Without a byte.
+    /// Timeout between two reads.
     pub silence: Duration,
-    /// For an answer as a whole.
+    /// Timeout of a whole response.
     pub answer: Duration,
-    /// Redirects from one address to the next.
+    /// Number of redirects of a request.
     pub redirects: usize,
 }
 
@@ -93,19 +93,19 @@ impl Default for Limits {
             archive: 100 << 20,
             connect: Duration::from_secs(10),
             silence: Duration::from_secs(30),
-            // A server that sends a byte now and then would keep us for ever.
+            // The read timeout never ends a response that sends a byte now and then.
             answer: Duration::from_mins(15),
             redirects: 5,
         }
     }
 }
 
-/// All sources there are: connections to them, and what is known of their indexes.
+/// A client of chart repositories, with its connections and a cache of their indexes.
 pub struct Sources {
-    web: Web,
-    known: Known,
-    /// For indexes that are held as a whole.
-    hold: Semaphore,
+    http: Http,
+    indexes: IndexCache,
+    /// Limits indexes in memory as a whole to one at a time.
+    whole_index: Semaphore,
 }
 
 impl Default for Sources {
@@ -115,19 +115,19 @@ impl Default for Sources {
 }
 
 impl Sources {
-    /// Sources that cost no more than this.
+    /// Creates a client with these limits.
     pub fn new(limits: Limits) -> Self {
-        Self { web: Web::new(limits), known: Known::default(), hold: Semaphore::new(1) }
+        Self { http: Http::new(limits), indexes: IndexCache::default(), whole_index: Semaphore::new(1) }
     }
 
-    /// The chart's archive, whose digest is the one that is wanted and the one that its publisher says it has.
+    /// Fetches a chart's archive and verifies it against the requested digest and the one that its publisher states.
     ///
-    /// Nothing is tried twice: [`Error::passing`] says whether that can help.
+    /// Does not retry: [`Error::passing`] says whether a retry can succeed.
     pub async fn fetch(&self, wanted: &Wanted<'_>, access: &Access) -> Result<Fetched, Error> {
         let fetched = match Address::parse(wanted.repository) {
             Ok(Address::Http(base)) => repository::fetch(self, &base, wanted, access).await,
-            Ok(Address::Registry(registry)) => registry::fetch(&self.web, &registry, wanted, access).await,
-            Err(cause) => Err(cause),
+            Ok(Address::Registry(registry)) => registry::fetch(&self.http, &registry, wanted, access).await,
+            Err(error) => Err(Cause::Address(error)),
         };
         fetched.map_err(|cause| Error::new(wanted, cause))
     }

@@ -1,43 +1,45 @@
-//! A chart's manifest in a registry.
+//! The OCI manifest of a chart.
 
 use serde::Deserialize;
 
-/// What registries are asked for.
-pub(crate) const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json";
+use crate::ChartError;
 
-const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
+/// The media type of an OCI image manifest.
+pub(crate) const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// The second is what Helm wrote before it had a name of its own.
-const ARCHIVE: [&str; 2] = ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
+const CONFIG_TYPE: &str = "application/vnd.cncf.helm.config.v1+json";
 
-/// Something in the registry.
+/// Media types of a chart's archive; the second is that of older versions of Helm.
+const ARCHIVE_TYPES: [&str; 2] = ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
+
+/// An OCI descriptor, which refers to a blob.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Part {
+pub(crate) struct Descriptor {
     #[serde(default)]
     media_type: String,
     pub(crate) digest: String,
     pub(crate) size: u64,
 }
 
-/// A chart: what is in its `Chart.yaml`, and the archive.
+/// The manifest of a chart: its config, which is `Chart.yaml` as JSON, and its archive.
 pub(crate) struct Manifest {
-    pub(crate) config: Part,
-    pub(crate) archive: Part,
+    pub(crate) config: Descriptor,
+    pub(crate) archive: Descriptor,
 }
 
 impl Manifest {
-    /// Reads a chart's manifest. Why it is none is the error.
-    pub(crate) fn read(text: &[u8]) -> Result<Self, String> {
+    /// Parses the manifest of a chart.
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, ChartError> {
         #[derive(Deserialize)]
         struct Raw {
-            config: Option<Part>,
+            config: Option<Descriptor>,
             #[serde(default)]
-            layers: Vec<Part>,
+            layers: Vec<Descriptor>,
         }
-        let raw: Raw = serde_json::from_slice(text).map_err(|error| format!("its manifest is none: {error}"))?;
-        let config = raw.config.filter(|config| config.media_type == CONFIG).ok_or("its manifest is not a chart's")?;
-        let archive = raw.layers.into_iter().find(|layer| ARCHIVE.contains(&layer.media_type.as_str()));
-        Ok(Self { config, archive: archive.ok_or("its manifest has no archive")? })
+        let raw: Raw = serde_json::from_slice(text).map_err(ChartError::Manifest)?;
+        let config = raw.config.filter(|config| config.media_type == CONFIG_TYPE).ok_or(ChartError::Config)?;
+        let archive = raw.layers.into_iter().find(|layer| ARCHIVE_TYPES.contains(&layer.media_type.as_str()));
+        Ok(Self { config, archive: archive.ok_or(ChartError::NoArchive)? })
     }
 }

@@ -1,4 +1,4 @@
-//! A chart of an HTTP repository.
+//! Fetches a chart from an HTTP repository.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderName};
 
 use crate::access::Credential;
-use crate::address::{resolve, shown};
+use crate::address::{redacted, resolve};
 use crate::choice::choose;
 use crate::expected::Expected;
-use crate::index::{Arriving, Fault, Release, whole};
-use crate::known::{Known, unless};
-use crate::web::{Answer, Ask};
-use crate::{Access, Cause, Fetched, Sources, Wanted, registry};
+use crate::http::{Request, Response};
+use crate::index::{IndexReader, Release, ScanError, parse_whole};
+use crate::index_cache::{IndexCache, conditions};
+use crate::{Access, AddressError, Cause, Fetched, IndexError, ResponseError, Sources, Wanted, registry};
 
-/// The chart, from the first of its addresses that has it.
+/// Fetches a chart from the first of its URLs that has it.
 pub(crate) async fn fetch(
     sources: &Sources,
     base: &Url,
     wanted: &Wanted<'_>,
     access: &Access,
 ) -> Result<Fetched, Cause> {
-    let visit = Visit { sources, base, access, credential: access.credential() };
-    let releases = visit.releases(wanted.chart).await?;
+    let repository = Repository { sources, base, access, credential: access.credential() };
+    let releases = repository.releases(wanted.chart).await?;
     let offered = releases.iter().filter_map(|release| Some((Version::parse(&release.version).ok()?, release)));
     let release = choose(offered.collect(), wanted.version)?;
     let expected = Expected::new(&release.version, release.digest.as_deref(), wanted.digest)?;
     let mut failed: Option<Cause> = None;
     for reference in &release.urls {
-        match visit.archive(reference, &expected).await {
+        match repository.archive(reference, &expected).await {
             Ok(fetched) => return Ok(fetched),
-            // What may pass is worth more to whoever has to decide whether to try again.
+            // A transient error is reported first, because the caller decides by it whether to retry.
             Err(cause) if failed.as_ref().is_none_or(|first| cause.passing() && !first.passing()) => {
                 failed = Some(cause);
             }
@@ -43,100 +43,104 @@ pub(crate) async fn fetch(
     Err(failed.unwrap_or_else(|| Cause::NoArchive(release.version.clone())))
 }
 
-/// One visit to a repository.
-struct Visit<'a> {
+/// A repository and the credentials for it.
+struct Repository<'a> {
     sources: &'a Sources,
     base: &'a Url,
     access: &'a Access,
     credential: Credential,
 }
 
-impl Visit<'_> {
-    async fn get(&self, url: Url, headers: &[(HeaderName, String)]) -> Result<Answer, Cause> {
-        let ask = Ask { url, home: self.base, access: self.access, credential: &self.credential, headers };
-        self.sources.web.get(ask).await
+impl Repository<'_> {
+    async fn get(&self, url: Url, headers: &[(HeaderName, String)]) -> Result<Response, Cause> {
+        let request = Request { url, home: self.base, access: self.access, credential: &self.credential, headers };
+        self.sources.http.get(request).await
     }
 
-    /// The versions of a chart, asked for only if there may be others than we know.
+    /// Reads the versions of a chart, from the cache if the index has not changed.
     async fn releases(&self, chart: &str) -> Result<Arc<Vec<Release>>, Cause> {
-        let none = || Cause::Address("is none; correct it".to_owned());
-        let url = resolve(self.base, "index.yaml").ok_or_else(none)?;
-        let key = Known::key(&url, chart, self.access);
-        let memory = self.sources.known.recall(&key);
+        let url = resolve(self.base, "index.yaml").ok_or(Cause::Address(AddressError::NoBase))?;
+        let key = IndexCache::key(&url, chart, self.access);
+        let cached = self.sources.indexes.get(&key);
         let mut headers = vec![(ACCEPT_ENCODING, "gzip".to_owned())];
-        headers.extend(memory.iter().flat_map(|memory| memory.unless.clone()));
-        let answer = self.get(url.clone(), &headers).await?;
-        if let (304, Some(memory)) = (answer.status(), memory) {
-            return Ok(memory.releases);
+        headers.extend(cached.iter().flat_map(|cached| cached.conditions.clone()));
+        let response = self.get(url.clone(), &headers).await?;
+        if let (304, Some(cached)) = (response.status(), cached) {
+            return Ok(cached.releases);
         }
-        let answer = answer.accepted()?;
-        let unless = unless(&answer);
-        let what = shown(url.as_str());
-        let found = match self.scan(answer, chart).await? {
+        let response = response.error_for_status()?;
+        let conditions = conditions(&response);
+        let what = redacted(url.as_str());
+        let found = match self.scan(response, chart).await? {
             Ok(found) => found,
-            Err(Fault::Unusual) => self.held(url, chart).await?,
-            Err(Fault::TooLarge) => return Err(Cause::TooLarge { what, limit: self.sources.web.limits.index }),
-            Err(Fault::Wrong(why)) => return Err(Cause::Malformed { what, why }),
+            Err(ScanError::Unsupported) => self.parse_whole(url, chart).await?,
+            Err(ScanError::TooLarge) => return Err(Cause::TooLarge { what, limit: self.sources.http.limits.index }),
+            Err(ScanError::Invalid(error)) => {
+                return Err(Cause::Malformed { what, reason: ResponseError::Index(error) });
+            }
         };
         let releases = Arc::new(found.ok_or(Cause::NoChart)?);
-        self.sources.known.remember(key, &releases, unless);
+        self.sources.indexes.insert(key, &releases, conditions);
         Ok(releases)
     }
 
-    /// Reads an index as it arrives.
-    async fn scan(&self, mut answer: Answer, chart: &str) -> Result<Result<Option<Vec<Release>>, Fault>, Cause> {
-        let mut arriving = Arriving::new(chart, self.sources.web.limits.index, is_packed(&answer));
-        while let Some(chunk) = answer.chunk().await? {
-            match arriving.take(chunk.as_ref()) {
+    /// Scans an index while it is received.
+    async fn scan(
+        &self,
+        mut response: Response,
+        chart: &str,
+    ) -> Result<Result<Option<Vec<Release>>, ScanError>, Cause> {
+        let mut reader = IndexReader::new(chart, self.sources.http.limits.index, is_gzipped(&response));
+        while let Some(chunk) = response.chunk().await? {
+            match reader.read(chunk.as_ref()) {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(fault) => return Ok(Err(fault)),
+                Err(error) => return Ok(Err(error)),
             }
         }
-        Ok(arriving.finish())
+        Ok(reader.finish())
     }
 
-    /// Reads an index as a whole. It is asked for again: whoever scans does not keep what was before.
-    async fn held(&self, url: Url, chart: &str) -> Result<Option<Vec<Release>>, Cause> {
-        let limit = self.sources.web.limits.held;
-        // It fails only where nobody reads any more.
-        let _turn = self.sources.hold.acquire().await;
-        let answer = self.get(url, &[]).await?.accepted()?;
-        let (what, packed) = (answer.what().to_owned(), is_packed(&answer));
-        let malformed = |why: String| Cause::Malformed { what: what.clone(), why };
-        let mut text = answer.bytes(limit).await?;
-        if packed {
+    /// Parses an index as a whole. Requests it again, because the scan has not kept its text.
+    async fn parse_whole(&self, url: Url, chart: &str) -> Result<Option<Vec<Release>>, Cause> {
+        let limit = self.sources.http.limits.held;
+        // Fails only if the semaphore is closed, which it never is.
+        let _permit = self.sources.whole_index.acquire().await;
+        let response = self.get(url, &[]).await?.error_for_status()?;
+        let (what, is_gzipped) = (response.what().to_owned(), is_gzipped(&response));
+        let malformed = |reason| Cause::Malformed { what: what.clone(), reason };
+        let mut text = response.bytes(limit).await?;
+        if is_gzipped {
             let mut plain = Vec::new();
             let read = GzDecoder::new(text.as_slice()).take(limit + 1).read_to_end(&mut plain);
-            read.map_err(|error| malformed(error.to_string()))?;
+            read.map_err(|error| malformed(ResponseError::Index(IndexError::Gzip(error.to_string()))))?;
             text = plain;
         }
         if text.len() as u64 > limit {
             return Err(Cause::TooLarge { what, limit });
         }
         let chart = chart.to_owned();
-        // It takes seconds, which others shall not wait.
-        let read = tokio::task::spawn_blocking(move || whole(&text, &chart)).await;
-        read.map_err(|error| malformed(error.to_string()))?.map_err(malformed)
+        // Parsing takes seconds and must not block other tasks.
+        let parsed = tokio::task::spawn_blocking(move || parse_whole(&text, &chart)).await;
+        let parsed = parsed.map_err(|error| malformed(ResponseError::Task(error)))?;
+        parsed.map_err(|error| malformed(ResponseError::Index(error)))
     }
 
-    /// The archive of a release, from one of its addresses.
+    /// Fetches an archive from one of its URLs.
     async fn archive(&self, reference: &str, expected: &Expected<'_>) -> Result<Fetched, Cause> {
         if reference.starts_with("oci://") {
-            return registry::follow(&self.sources.web, reference, expected, &self.access.elsewhere()).await;
+            return registry::fetch_url(&self.sources.http, reference, expected, &self.access.elsewhere()).await;
         }
         let url = resolve(self.base, reference).filter(|url| matches!(url.scheme(), "http" | "https"));
-        let malformed = || Cause::Malformed {
-            what: "the index".to_owned(),
-            why: format!("it has the address {:?}", shown(reference)),
-        };
-        let answer = self.get(url.ok_or_else(malformed)?, &[]).await?.accepted()?;
-        let what = answer.what().to_owned();
-        let archive = answer.bytes(self.sources.web.limits.archive).await?;
-        expected.check(&what, archive)
+        let malformed =
+            || Cause::Malformed { what: "the index".to_owned(), reason: ResponseError::Url(redacted(reference)) };
+        let response = self.get(url.ok_or_else(malformed)?, &[]).await?.error_for_status()?;
+        let what = response.what().to_owned();
+        let archive = response.bytes(self.sources.http.limits.archive).await?;
+        expected.verify(&what, archive)
     }
 }
 
-fn is_packed(answer: &Answer) -> bool {
-    answer.header(&CONTENT_ENCODING).any(|encoding| encoding.trim().eq_ignore_ascii_case("gzip"))
+fn is_gzipped(response: &Response) -> bool {
+    response.header(&CONTENT_ENCODING).any(|encoding| encoding.trim().eq_ignore_ascii_case("gzip"))
 }

@@ -1,4 +1,4 @@
-//! Whom we believe, and as whom we come.
+//! The TLS configuration: trusted authorities and client certificate.
 
 use std::sync::Arc;
 
@@ -6,29 +6,32 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::{Cause, Identity};
+use crate::{AccessError, Identity};
 
-/// TLS that believes the machine's authorities and these, and shows this certificate.
-pub(crate) fn config(authority: Option<&str>, identity: Option<&Identity>) -> Result<ClientConfig, Cause> {
-    let mut roots = machine();
+const AUTHORITY: &str = "certificate authority";
+const CERTIFICATE: &str = "client certificate";
+const KEY: &str = "client key";
+
+/// A configuration that trusts the system's authorities and this one, and presents this client certificate.
+pub(crate) fn config(authority: Option<&str>, identity: Option<&Identity>) -> Result<ClientConfig, AccessError> {
+    let mut roots = system_roots();
     if let Some(pem) = authority {
-        for certificate in certificates(pem, "authority")? {
-            roots.add(certificate).map_err(|error| wrong("authority", &error.to_string()))?;
+        for certificate in certificates(pem, AUTHORITY)? {
+            roots.add(certificate).map_err(|error| AccessError::Rejected { part: AUTHORITY, error })?;
         }
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| Cause::Access(error.to_string()))?.with_root_certificates(roots);
-    let Some(own) = identity else { return Ok(builder.with_no_client_auth()) };
-    let chain = certificates(&own.certificate, "client certificate")?;
-    // What is wrong with a key is not repeated: it might be part of the key.
-    let key =
-        PrivateKeyDer::from_pem_slice(own.key.as_bytes()).map_err(|_| wrong("client key", "it is no PEM of a key"))?;
-    builder.with_client_auth_cert(chain, key).map_err(|error| wrong("client certificate", &error.to_string()))
+    let builder = builder.map_err(AccessError::Tls)?.with_root_certificates(roots);
+    let Some(identity) = identity else { return Ok(builder.with_no_client_auth()) };
+    let chain = certificates(&identity.certificate, CERTIFICATE)?;
+    let key = PrivateKeyDer::from_pem_slice(identity.key.as_bytes());
+    let key = key.map_err(|_| AccessError::NotPem { part: KEY })?;
+    builder.with_client_auth_cert(chain, key).map_err(|error| AccessError::Rejected { part: CERTIFICATE, error })
 }
 
-/// The authorities that the machine believes; where it has none, as in an empty image, those that browsers believe.
-fn machine() -> RootCertStore {
+/// The authorities of the operating system; where it has none, as in an empty image, those of browsers.
+fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
@@ -37,11 +40,7 @@ fn machine() -> RootCertStore {
     roots
 }
 
-fn certificates(pem: &str, what: &str) -> Result<Vec<CertificateDer<'static>>, Cause> {
+fn certificates(pem: &str, part: &'static str) -> Result<Vec<CertificateDer<'static>>, AccessError> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
-    all.ok().filter(|all| !all.is_empty()).ok_or_else(|| wrong(what, "it is no PEM of a certificate"))
-}
-
-fn wrong(what: &str, why: &str) -> Cause {
-    Cause::Access(format!("the {what}: {why}"))
+    all.ok().filter(|all| !all.is_empty()).ok_or(AccessError::NotPem { part })
 }

@@ -1,4 +1,4 @@
-//! How much memory a large index takes.
+//! The memory that a large index takes.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use fitout_repositories::{Access, Cause, Sources, Wanted};
 const CHARTS: usize = 440;
 const VERSIONS: usize = 80;
 
-/// A chart as Go writes it, with all that a version has.
+/// A chart as Go writes it, with all fields of a version.
 fn chart(name: &str) -> String {
     let mut text = format!("  {name}:\n");
     for version in 0..VERSIONS {
@@ -32,7 +32,7 @@ fn chart(name: &str) -> String {
     text
 }
 
-/// Serves the index without ever having it.
+/// Serves the index without holding it in memory.
 fn serve(mut stream: TcpStream) -> std::io::Result<u64> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -59,26 +59,26 @@ fn kilobytes(name: &str) -> u64 {
 }
 
 #[test]
-fn an_index_of_20_megabytes_takes_no_more_than_one_chart() {
+fn index_of_20_megabytes_takes_the_memory_of_one_chart() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let repository = format!("http://{}", listener.local_addr().unwrap());
     let server =
         thread::spawn(move || listener.incoming().take(2).map(|stream| serve(stream.unwrap()).unwrap()).last());
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let sources = Sources::default();
-    // The last chart is wanted, so all is read, in a version that it does not have. The first time is for all that is
-    // made only once.
+    // Requests a missing version of the last chart, so the whole index is read. The first request is for allocations
+    // that happen only once.
     let last = format!("chart-{:03}", CHARTS - 1);
-    let wanted = Wanted { repository: &repository, chart: &last, version: Some("^9"), digest: None };
+    let request = Wanted { repository: &repository, chart: &last, version: Some("^9"), digest: None };
     let read = || {
-        let error = runtime.block_on(sources.fetch(&wanted, &Access::default())).unwrap_err();
+        let error = runtime.block_on(sources.fetch(&request, &Access::default())).unwrap_err();
         assert!(matches!(error.cause, Cause::NoVersion { .. }), "{error}");
     };
     read();
     fs::write("/proc/self/clear_refs", "5").unwrap();
-    let (before, begun) = (kilobytes("VmRSS"), Instant::now());
+    let (before, started) = (kilobytes("VmRSS"), Instant::now());
     read();
-    let (took, grown) = (begun.elapsed(), kilobytes("VmHWM").saturating_sub(before));
+    let (took, grown) = (started.elapsed(), kilobytes("VmHWM").saturating_sub(before));
     let megabytes = server.join().unwrap().unwrap() >> 20;
     println!("an index of {megabytes} MB took {grown} kB at its peak, and {took:?}");
     assert!(megabytes >= 20, "{megabytes} MB");

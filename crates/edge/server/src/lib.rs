@@ -1,4 +1,4 @@
-//! What the hub serves over HTTP: the aggregated API, and what an operator's tools ask of it.
+//! The HTTP servers of the hub: the aggregated API, and health and metrics.
 
 mod compute;
 pub mod metrics;

@@ -1,59 +1,59 @@
-//! Rights, for workloads and for people.
+//! RBAC rules and roles of a definition.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::{self, Rule};
 
-/// Rights, as Kubernetes' roles have them.
+/// An RBAC rule, as in a Kubernetes `Role`.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = rights_are_to_something())]
+#[schemars(transform = resources_or_urls())]
 pub struct AccessRule {
-    /// The API groups; the empty text is the core group.
+    /// The API groups; the empty string is the core group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 253)))]
     pub api_groups: Vec<String>,
-    /// The resources, and subresources as `pods/log`.
+    /// The resources, with subresources such as `pods/log`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 128), inner(length(max = 253)))]
     pub resources: Vec<String>,
-    /// The objects' names; absent: all.
+    /// The names of the objects. Defaults to all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 256), inner(length(max = 253)))]
     pub resource_names: Vec<String>,
-    /// Paths that belong to no resource.
+    /// URL paths outside of API resources.
     #[serde(default, rename = "nonResourceURLs", skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 253)))]
     pub non_resource_urls: Vec<String>,
-    /// What may be done.
+    /// The allowed verbs.
     #[schemars(length(min = 1, max = 32), inner(length(max = 64)))]
     pub verbs: Vec<String>,
-    /// The namespaces it holds in; absent: the whole cluster.
+    /// The namespaces in which the rule applies. Defaults to the whole cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 253)))]
     pub namespaces: Vec<String>,
 }
 
-pub(super) fn rights_are_to_something() -> Rule {
+pub(super) fn resources_or_urls() -> Rule {
     Rule::new(
         "has(self.resources) != has(self.nonResourceURLs)",
         "a rule names either 'resources' or 'nonResourceURLs'",
     )
 }
 
-/// A role that can be given to people.
+/// A role that can be granted to users.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Role {
-    /// Its name.
+    /// The name of the role.
     #[schemars(length(max = 253), transform = rules::label("a role", 63))]
     pub name: String,
-    /// What people call it.
+    /// The name that the console shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub display_name: Option<String>,
-    /// The rights that come with it.
+    /// The rules of the role.
     #[schemars(length(min = 1, max = 128))]
     pub rules: Vec<AccessRule>,
 }

@@ -1,4 +1,4 @@
-//! The rules of a definition in Rust, for definitions that no API server has seen.
+//! The CEL rules of a definition in Rust, for definitions that no API server has validated.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,15 +7,15 @@ use fitout_helm_ranges::Range;
 use semver::Version;
 use serde_json::Value;
 
-use super::access::rights_are_to_something;
+use super::access::resources_or_urls;
 use super::engine::{ENGINES, exactly_one};
-use super::platform_is_for_native_extensions;
-use super::requirements::hosts_go_with_reach;
+use super::platform_requires_native;
+use super::requirements::hosts_require_reach;
 use crate::rules::{self, Rule};
 
 type Check = fn(&Value) -> bool;
 
-/// What each expression asks. `self == oldSelf` is not among them: it is about a change, and a document has none.
+/// The check for each CEL expression. `self == oldSelf` has none, because a document has no old value.
 static CHECKS: LazyLock<BTreeMap<String, Check>> = LazyLock::new(|| {
     let checks: [(Rule, Check); 13] = [
         (rules::label("", 63), |name| each(name, is_name)),
@@ -28,24 +28,24 @@ static CHECKS: LazyLock<BTreeMap<String, Check>> = LazyLock::new(|| {
         (rules::file(), |path| each(path, is_inside)),
         (rules::hosts(), |hosts| each(hosts, is_host)),
         (exactly_one(), |spec| ENGINES.iter().filter(|engine| has(spec, engine)).count() == 1),
-        (platform_is_for_native_extensions(), |spec| !has(spec, "platform") || spec["lifecycle"] == "Native"),
-        (hosts_go_with_reach(), |access| {
+        (platform_requires_native(), |spec| !has(spec, "platform") || spec["lifecycle"] == "Native"),
+        (hosts_require_reach(), |access| {
             (access["to"] == "Hosts") == access["hosts"].as_array().is_some_and(|hosts| !hosts.is_empty())
         }),
-        (rights_are_to_something(), |rule| has(rule, "resources") != has(rule, "nonResourceURLs")),
+        (resources_or_urls(), |rule| has(rule, "resources") != has(rule, "nonResourceURLs")),
     ];
     checks.into_iter().map(|(rule, check)| (rule.rule, check)).collect()
 });
 
-/// Whether an expression of a definition's rules holds for a value.
+/// Whether a CEL expression of the schema holds for a value.
 pub(super) fn holds(expression: &str, value: &Value) -> bool {
     CHECKS.get(expression).is_none_or(|check| check(value))
 }
 
-/// Whether something holds for a text, or for every text of a list. What is no text is no concern of these rules.
+/// Whether a check holds for a string, or for every string of a list. Values of other types pass.
 fn each(value: &Value, holds: impl Fn(&str) -> bool) -> bool {
-    let of_text = |value: &Value| value.as_str().is_none_or(&holds);
-    value.as_array().map_or_else(|| of_text(value), |values| values.iter().all(of_text))
+    let is_valid = |value: &Value| value.as_str().is_none_or(&holds);
+    value.as_array().map_or_else(|| is_valid(value), |values| values.iter().all(is_valid))
 }
 
 fn has(value: &Value, field: &str) -> bool {
@@ -57,18 +57,18 @@ fn is_name(text: &str) -> bool {
 }
 
 fn is_label(text: &str) -> bool {
-    let ends = !text.is_empty() && !text.starts_with('-') && !text.ends_with('-');
-    ends && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+    let has_valid_ends = !text.is_empty() && !text.starts_with('-') && !text.ends_with('-');
+    has_valid_ends && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
-/// The API server counts digits: it lets no number of twenty pass, though some of them fit.
+/// The rule counts digits, so that a number of 20 digits is invalid even where it fits into 64 bits.
 fn is_version(text: &str) -> bool {
     let short =
         |version: Version| [version.major, version.minor, version.patch].iter().all(|part| *part < 10_u64.pow(19));
     Version::parse(text).is_ok_and(short)
 }
 
-/// Go takes any space between comparisons, our API server only blanks.
+/// Go allows any white space between comparisons, the rule only blanks.
 fn is_range(text: &str) -> bool {
     !text.contains(char::is_control) && Range::parse(text).is_ok()
 }
@@ -100,7 +100,7 @@ mod tests {
     use crate::Definition;
     use crate::definition::shape::schema;
 
-    /// Every expression within a schema.
+    /// Every CEL expression of a schema.
     fn expressions(schema: &Value) -> Vec<String> {
         match schema {
             Value::Object(fields) => fields
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_of_a_definition_is_checked_but_the_one_about_changes() {
+    fn every_rule_has_a_check_except_immutability() {
         let mut left: Vec<_> = expressions(&schema::<Definition>());
         assert!(left.len() > CHECKS.len());
         left.retain(|expression| !CHECKS.contains_key(expression));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_told_apart_as_their_rules_do() {
+    fn checks_agree_with_their_rules() {
         let (digest, long) = (format!("sha256:{}", "0a".repeat(32)), "a".repeat(64));
         let rows = [
             (rules::label("", 63), vec!["a", "a-1"], vec!["", "-a", "a-", "A", "a.b", "ä", &long]),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_as_good_as_its_worst() {
+    fn every_entry_of_a_list_is_checked() {
         let pinned = format!("quay.io/a/b:v1@sha256:{}", "0".repeat(64));
         let rows = [
             (rules::images(), vec![pinned.as_str()], vec!["quay.io/a/b:v1", &pinned[14..]]),

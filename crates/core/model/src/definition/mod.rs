@@ -1,7 +1,7 @@
-//! The definition: all that one version of an extension declares.
+//! The definition: the specification of one version of an extension.
 //!
-//! It is typed once, here: catalogs read it strictly with [`parse_definition`], and the CRD has its schema and its rules from
-//! the same type.
+//! This type is the single source: catalogs parse it strictly with [`parse_definition`], and the CRD takes its schema and its
+//! CEL rules from it.
 
 mod access;
 mod checks;
@@ -23,38 +23,38 @@ use serde::{Deserialize, Serialize};
 use crate::rules::{self, Rule};
 use crate::{FreeForm, free_form};
 
-/// One version of an extension. It never changes: what was read once is what it is.
+/// One version of an extension. A definition is immutable.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[schemars(
     transform = rules::fixed("a definition never changes: apply another with a new version and a new name"),
     transform = engine::exactly_one(),
-    transform = platform_is_for_native_extensions(),
+    transform = platform_requires_native(),
 )]
 pub struct Definition {
-    /// The extension this is a version of.
+    /// The name of the extension.
     #[schemars(length(max = 253), transform = rules::label("an extension", 63))]
     pub extension: String,
-    /// The version, three numbers and perhaps a pre-release, such as 1.21.2.
+    /// The version, as in Semantic Versioning, such as 1.21.2.
     #[schemars(with = "String", length(max = 128), transform = rules::semver())]
     pub version: Version,
-    /// The versions that this one may replace in place; absent: those of the same major version.
+    /// The versions that can be upgraded to this one in place. Defaults to those of the same major version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), transform = rules::range())]
     pub upgrade_from: Option<String>,
-    /// The version of what it installs.
+    /// The version of the application that it installs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub app_version: Option<String>,
-    /// What people call it.
+    /// The name that the console shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub display_name: Option<String>,
-    /// What it is for, in a line.
+    /// Its purpose in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512))]
     pub summary: Option<String>,
-    /// Who publishes it.
+    /// Its publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub publisher: Option<String>,
@@ -62,7 +62,7 @@ pub struct Definition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512), transform = rules::file())]
     pub logo: Option<String>,
-    /// The file that describes it at length.
+    /// The file with its long description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512), transform = rules::file())]
     pub description: Option<String>,
@@ -70,51 +70,51 @@ pub struct Definition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub license: Option<String>,
-    /// Where to read more.
+    /// Links to further information.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     pub links: Vec<Link>,
-    /// What it is found under.
+    /// The categories under which catalogs list it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32), inner(length(max = 64)))]
     pub categories: Vec<String>,
-    /// The file that says what is new.
+    /// The file with its changelog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512), transform = rules::file())]
     pub changelog: Option<String>,
-    /// Whose versions its life is tied to.
+    /// Whether its lifecycle follows its own versions or those of the platform.
     #[serde(default)]
     pub lifecycle: Lifecycle,
-    /// The Kubernetes versions it is made for; absent: any.
+    /// The Kubernetes versions that it supports. Defaults to any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), transform = rules::range())]
     pub kubernetes: Option<String>,
-    /// The platform versions that a native extension belongs to.
+    /// The platform versions that a native extension supports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), transform = rules::range())]
     pub platform: Option<String>,
-    /// Whether a cluster has at most one of it; absent: yes when it has CRDs or fixed cluster-wide names.
+    /// Whether a cluster has at most one instance of it. Defaults to true where it has CRDs or fixed cluster-wide names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub singleton: Option<bool>,
-    /// Whether it may be installed before the cluster has a node that is ready, as a network must be.
+    /// Whether it can be installed before the cluster has a Ready node, as a network plugin must be.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bootstrap: bool,
-    /// What it needs, for a person to approve; absent: nothing.
+    /// The permissions and capabilities it needs, for approval. Defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirements: Option<Requirements>,
-    /// What has to be there, and healthy, before it.
+    /// The extensions that have to be installed and healthy before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub dependencies: Vec<Dependency>,
-    /// Capabilities that others may depend on instead of on its name.
+    /// Capabilities that other extensions can name as a dependency instead of this extension.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 128)))]
     pub provides: Vec<String>,
-    /// What must not be on the same cluster.
+    /// The extensions that must not be installed on the same cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub conflicts: Vec<Conflict>,
-    /// Extensions that go well with it.
+    /// Extensions that complement it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 128)))]
     pub suggests: Vec<String>,
@@ -122,68 +122,68 @@ pub struct Definition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 512), transform = rules::file())]
     pub parameters: Option<String>,
-    /// The custom resource through which it is configured, where that is not done by `parameters`.
+    /// The custom resource that configures it, where `parameters` do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "free_form::object")]
     pub configuration: Option<FreeForm>,
-    /// It is a Helm chart.
+    /// The Helm chart, where it is packaged as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub helm: Option<Helm>,
-    /// It is plain manifests.
+    /// The plain manifests, where it is packaged as such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifests: Option<Manifests>,
-    /// It is a package of the Operator Lifecycle Manager.
+    /// The package of the Operator Lifecycle Manager, where it is packaged as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub olm: Option<Olm>,
-    /// It is made by a program of its own.
+    /// The program that renders it, where it is packaged with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<Runtime>,
-    /// Custom resources to create once its operator is there.
+    /// Custom resources to create once its operator is healthy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "free_form::objects")]
     pub operands: Vec<FreeForm>,
-    /// All images it may pull, each with its digest.
+    /// All images that it may pull, each with its digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 256), inner(length(max = 512)), transform = rules::images())]
     pub images: Vec<String>,
-    /// Roles that can be given to people.
+    /// Roles that can be granted to users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     pub roles: Vec<Role>,
-    /// What the console lists of it.
+    /// The resources that the console lists for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "free_form::object")]
     pub menu: Option<FreeForm>,
-    /// What the console shows of it beyond lists.
+    /// Further pages that the console shows for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "free_form::object")]
     pub pages: Option<FreeForm>,
 }
 
-fn platform_is_for_native_extensions() -> Rule {
+fn platform_requires_native() -> Rule {
     Rule::new(
         "!has(self.platform) || self.lifecycle == 'Native'",
         "'platform' is for native extensions: set 'lifecycle' to Native, or leave 'platform' out",
     )
 }
 
-/// Whose versions an extension's life is tied to.
+/// The versions that the lifecycle of an extension follows.
 #[derive(JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lifecycle {
-    /// Kubernetes' and its own.
+    /// Its own versions and those of Kubernetes.
     #[default]
     External,
-    /// The platform's.
+    /// The versions of the platform.
     Native,
 }
 
-/// Where to read more.
+/// A link to further information.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// What is there.
+    /// The title of the link.
     #[schemars(length(min = 1, max = 128))]
     pub name: String,
-    /// Its address.
+    /// The URL.
     #[schemars(length(min = 1, max = 1024))]
     pub url: String,
 }

@@ -1,4 +1,4 @@
-//! Reading a definition, strictly.
+//! Parsing a definition strictly.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use crate::{Problem, nearest};
 const API_VERSION: &str = "fitout.dev/v1alpha1";
 const KIND: &str = "ExtensionDefinition";
 
-/// Reads a definition from its document, strictly: an unknown field is a problem, with a suggestion, and so is whatever
-/// the API server would refuse.
+/// Parses a definition strictly: an unknown field is a problem, with a suggestion, and so is everything that the API server
+/// would reject.
 pub fn parse_definition(document: &Value) -> Result<Definition, Problem> {
     for (field, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
         if document[field] != expected {
-            let message = format!("{} is not {expected}", document[field]);
-            return Err(Problem { field: field.to_owned(), message, hint: Some("write that instead".to_owned()) });
+            let message = format!("expected {expected}, found {}", document[field]);
+            return Err(Problem { field: field.to_owned(), message, hint: Some("correct it".to_owned()) });
         }
     }
     shape::check(document)?;
@@ -28,21 +28,23 @@ fn missing(field: &str) -> Problem {
     Problem { field: field.to_owned(), message: "it is missing".to_owned(), hint: Some("add it".to_owned()) }
 }
 
-/// Says in our words what serde says in its own.
+/// Turns an error of serde into a problem. `serde_json` has no error codes, so its message is parsed.
 fn from_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
     let path = error.path().to_string();
     let field = if path == "." { "spec".to_owned() } else { format!("spec.{path}") };
-    let said = error.inner().to_string();
-    let words: Vec<&str> = said.split('`').collect();
-    match words[..] {
+    let message = error.inner().to_string();
+    let parts: Vec<&str> = message.split('`').collect();
+    match parts[..] {
         ["missing field ", name, ..] => missing(&format!("{field}.{name}")),
-        ["unknown variant ", word, _, ref rest @ ..] => {
+        ["unknown variant ", variant, _, ref rest @ ..] => {
             let known: Vec<&str> = rest.iter().copied().step_by(2).collect();
-            let hint = nearest(word, known.iter().copied())
-                .map_or_else(|| format!("there are {}", known.join(", ")), |meant| format!("did you mean `{meant}`?"));
-            Problem { field, message: format!("there is no `{word}`"), hint: Some(hint) }
+            let hint = nearest(variant, known.iter().copied()).map_or_else(
+                || format!("expected one of {}", known.join(", ")),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            Problem { field, message: format!("unknown value `{variant}`"), hint: Some(hint) }
         }
-        _ => Problem { field, message: said, hint: None },
+        _ => Problem { field, message, hint: None },
     }
 }
 
@@ -58,7 +60,7 @@ mod tests {
         json!({ "apiVersion": API_VERSION, "kind": KIND, "metadata": { "name": "x" }, "spec": spec })
     }
 
-    /// The least there is, with these fields put over it.
+    /// A minimal definition, with these fields merged into it.
     fn with(fields: &Value) -> Value {
         let mut spec = json!({ "extension": "web", "version": "1.2.0", "manifests": { "path": "m" } });
         crate::coalesce(&mut spec, fields);
@@ -174,13 +176,13 @@ mod tests {
             (
                 json!({ "roles": [{ "name": "a", "rules": [{ "verbs": ["get"], "colour": 1 }] }] }),
                 "spec.roles[0].rules[0].colour",
-                "take it out",
+                "remove it",
             ),
-            // It is also without an engine, but that is not what went wrong.
+            // It has no engine either, but that is not the mistake.
             (json!({ "manifests": null, "manifest": { "path": "m" } }), "spec.manifest", "did you mean `manifests`?"),
         ];
         for (fields, field, hint) in rows {
-            assert_eq!(problem(&with(&fields)), format!("{field}: there is no such field; {hint}"));
+            assert_eq!(problem(&with(&fields)), format!("{field}: unknown field; {hint}"));
         }
     }
 
@@ -190,10 +192,10 @@ mod tests {
             (with(&json!({ "extension": null })), "spec.extension: it is missing; add it"),
             (with(&json!({ "roles": [{ "name": "a" }] })), "spec.roles[0].rules: it is missing; add it"),
             (with(&json!({ "bootstrap": "yes" })), "spec.bootstrap: invalid type: string \"yes\", expected a boolean"),
-            (with(&json!({ "lifecycle": "Nativ" })), "spec.lifecycle: there is no `Nativ`; did you mean `Native`?"),
+            (with(&json!({ "lifecycle": "Nativ" })), "spec.lifecycle: unknown value `Nativ`; did you mean `Native`?"),
             (
                 with(&json!({ "requirements": { "internetAccess": { "to": "Everywhere" } } })),
-                "spec.requirements.internetAccess.to: there is no `Everywhere`; there are None, Hosts, Any",
+                "spec.requirements.internetAccess.to: unknown value `Everywhere`; expected one of None, Hosts, Any",
             ),
         ];
         for (document, expected) in rows {
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_api_server_would_refuse_is_refused_in_the_same_words() {
+    fn rules_of_the_api_server_apply_with_the_same_messages() {
         let rows = [
             (json!({ "extension": "The Web" }), "spec.extension: the name of an extension has lowercase letters"),
             (json!({ "version": "1.2" }), "spec.version: a version has three numbers, as SemVer asks for"),
@@ -228,25 +230,25 @@ mod tests {
             (json!({ "manifests": { "path": "" } }), "spec.manifests.path: it is empty; fill it in"),
         ];
         for (fields, expected) in rows {
-            let said = problem(&with(&fields));
-            assert!(said.starts_with(expected), "{said}");
+            let problem = problem(&with(&fields));
+            assert!(problem.starts_with(expected), "{problem}");
         }
     }
 
     #[test]
-    fn another_kind_or_a_document_without_a_spec_is_refused() {
+    fn another_kind_or_a_missing_spec_is_rejected() {
         let rows = [
             (
                 json!({ "apiVersion": "v1", "kind": "ConfigMap" }),
-                "apiVersion: \"v1\" is not fitout.dev/v1alpha1; write that instead",
+                "apiVersion: expected fitout.dev/v1alpha1, found \"v1\"; correct it",
             ),
             (
                 json!({ "apiVersion": API_VERSION, "kind": "Extension" }),
-                "kind: \"Extension\" is not ExtensionDefinition; write that instead",
+                "kind: expected ExtensionDefinition, found \"Extension\"; correct it",
             ),
             (
                 json!({ "apiVersion": API_VERSION, "kind": KIND, "sepc": {} }),
-                "sepc: there is no such field; did you mean `spec`?",
+                "sepc: unknown field; did you mean `spec`?",
             ),
             (json!({ "apiVersion": API_VERSION, "kind": KIND }), "spec: it is missing; add it"),
         ];

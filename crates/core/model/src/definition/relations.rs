@@ -1,32 +1,32 @@
-//! What an extension is to others.
+//! Dependencies and conflicts of an extension.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rules;
 
-/// Something that has to be there first.
+/// An extension or capability that has to be installed first.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
     /// The name of an extension, or a capability that an extension provides.
     #[schemars(length(min = 1, max = 128))]
     pub name: String,
-    /// Which of its versions will do; absent: any.
+    /// The accepted versions. Defaults to any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), transform = rules::range())]
     pub version: Option<String>,
-    /// Whether it may be missing. When it is there, it still comes first.
+    /// Whether it may be missing. Where it is installed, it still comes first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
 }
 
-/// Something that must not be there.
+/// An extension or capability that must not be installed on the same cluster.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
     /// The name of an extension, or a capability that an extension provides.
     #[schemars(length(min = 1, max = 128))]
     pub name: String,
-    /// Which of its versions are in the way; absent: all.
+    /// The conflicting versions. Defaults to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), transform = rules::range())]
     pub version: Option<String>,

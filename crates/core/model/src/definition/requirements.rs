@@ -1,4 +1,4 @@
-//! What an extension needs, for a person to approve.
+//! The permissions and capabilities that an extension needs, for approval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,77 +6,77 @@ use serde::{Deserialize, Serialize};
 use super::AccessRule;
 use crate::rules::{self, Rule};
 
-/// What an extension needs of the cluster and of the people who run it. What is not here, it does not get.
+/// The permissions and capabilities that an extension needs. It gets none that are not listed here.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Requirements {
-    /// What its workloads reach outside the cluster; absent: nothing.
+    /// The network access of its workloads to outside the cluster. Defaults to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub internet_access: Option<InternetAccess>,
-    /// Whether it has workloads in kube-system: then it is only for rooted clusters.
+    /// Whether it has workloads in kube-system. These are only allowed on rooted clusters.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kube_system_deployment: bool,
-    /// Whether it has privileged pods: then it is only for rooted clusters.
+    /// Whether it has privileged pods. These are only allowed on rooted clusters.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub privileged: bool,
-    /// What the cluster must be able to do: storageClass, loadBalancer, networkPolicy and so on.
+    /// The capabilities that the cluster must have: storageClass, loadBalancer, networkPolicy and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32), inner(length(max = 64)))]
     pub capabilities: Vec<String>,
-    /// The namespaces it writes to, and no others.
+    /// The only namespaces that it writes to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 253)), transform = rules::labels("a namespace", 63))]
     pub namespaces: Vec<String>,
-    /// The rights that installing it takes.
+    /// The permissions that are needed to install it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 512))]
     pub installer: Vec<AccessRule>,
-    /// The rights that it hands to its own workloads, through the roles it ships.
+    /// The permissions that it grants to its own workloads, through the roles it ships.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 512))]
     pub grants: Vec<AccessRule>,
-    /// The admission webhooks it ships, and what they intercept.
+    /// The admission webhooks that it ships, and the requests they intercept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 128))]
     pub webhooks: Vec<Webhook>,
-    /// What it is given from the hub, such as `cluster.users.sshKeys`.
+    /// The data that the hub provides to it, such as `cluster.users.sshKeys`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32), inner(length(max = 128)))]
     pub platform_data: Vec<String>,
-    /// Where its images come from.
+    /// The registries of its images.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 253)))]
     pub registries: Vec<String>,
 }
 
-/// What workloads reach outside the cluster.
+/// Network access of workloads to outside the cluster.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = hosts_go_with_reach())]
+#[schemars(transform = hosts_require_reach())]
 pub struct InternetAccess {
-    /// How far they reach.
+    /// The scope of the access.
     pub to: Reach,
-    /// The hosts, where it is some hosts that they reach.
+    /// The hosts, where `to` is `Hosts`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 128), inner(length(max = 253)), transform = rules::hosts())]
     pub hosts: Vec<String>,
 }
 
-pub(super) fn hosts_go_with_reach() -> Rule {
+pub(super) fn hosts_require_reach() -> Rule {
     Rule::new(
         "(self.to == 'Hosts') == (has(self.hosts) && size(self.hosts) > 0)",
         "'hosts' is given when, and only when, 'to' is Hosts",
     )
 }
 
-/// How far workloads reach.
+/// The scope of network access to outside the cluster.
 #[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reach {
-    /// Not outside the cluster.
+    /// No access outside the cluster.
     None,
-    /// The hosts that are named.
+    /// The listed hosts.
     Hosts,
-    /// Everywhere.
+    /// Any host.
     Any,
 }
 
@@ -84,27 +84,27 @@ pub enum Reach {
 #[derive(JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Webhook {
-    /// Its name, as in the configuration that is shipped.
+    /// Its name in the webhook configuration.
     #[schemars(length(min = 1, max = 253))]
     pub name: String,
-    /// What it does with what it intercepts.
+    /// Whether it validates or mutates.
     pub kind: WebhookKind,
-    /// What it intercepts.
+    /// The requests that it intercepts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub rules: Vec<WebhookRule>,
 }
 
-/// What a webhook does.
+/// The type of a webhook.
 #[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WebhookKind {
-    /// It lets pass or refuses.
+    /// It accepts or rejects a request.
     Validating,
-    /// It changes.
+    /// It may change the object.
     Mutating,
 }
 
-/// Writes that a webhook intercepts.
+/// Requests that a webhook intercepts.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookRule {

@@ -1,6 +1,6 @@
-//! A document held against its schema: which fields there are, how much of each there may be, and which rules hold.
+//! Validation of a document against its schema: known fields, sizes and CEL rules.
 //!
-//! Types are not looked at: whoever reads the document into a type finds out about those.
+//! Types are not checked here: deserialization reports those.
 
 use std::sync::LazyLock;
 
@@ -12,26 +12,26 @@ use super::Definition;
 use super::checks::holds;
 use crate::{Problem, nearest};
 
-/// Of a document with a definition. What else is in its metadata is not ours to say.
+/// The schema of a document with a definition. Its metadata is not checked.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let properties = json!({ "apiVersion": {}, "kind": {}, "metadata": {}, "spec": schema::<Definition>() });
     json!({ "properties": properties })
 });
 
-/// The schema of a type, with all that is in it.
+/// The schema of a type, with all subschemas inlined.
 pub(super) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// What is wrong with the shape of a document with a definition, if anything is.
+/// Validates a document with a definition.
 pub(super) fn check(document: &Value) -> Result<(), Problem> {
     check_field("", document, &DOCUMENT)
 }
 
-/// What is inside comes first: a field that is misspelt says more than a rule that misses it.
+/// Checks nested values first: a misspelt field explains more than a rule that misses the field.
 fn check_field(field: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
-    // To the API server, null is absent.
+    // The API server treats null as absent.
     if value.is_null() {
         return Ok(());
     }
@@ -55,12 +55,12 @@ fn check_field(field: &str, value: &Value, schema: &Value) -> Result<(), Problem
 
 fn unknown<'a>(field: String, name: &str, known: impl Iterator<Item = &'a String>) -> Problem {
     let meant = nearest(name, known.map(String::as_str));
-    let hint = meant.map_or_else(|| "take it out".to_owned(), |meant| format!("did you mean `{meant}`?"));
-    Problem { field, message: "there is no such field".to_owned(), hint: Some(hint) }
+    let hint = meant.map_or_else(|| "remove it".to_owned(), |meant| format!("did you mean `{meant}`?"));
+    Problem { field, message: "unknown field".to_owned(), hint: Some(hint) }
 }
 
 fn check_size(field: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
-    let (size, least, most, what) = match value {
+    let (size, min, max, unit) = match value {
         Value::String(text) => (text.chars().count(), "minLength", "maxLength", "characters"),
         Value::Array(values) => (values.len(), "minItems", "maxItems", "entries"),
         _ => return Ok(()),
@@ -68,11 +68,9 @@ fn check_size(field: &str, value: &Value, schema: &Value) -> Result<(), Problem>
     let bound = |name: &str| schema[name].as_u64().and_then(|bound| usize::try_from(bound).ok());
     let problem =
         |message: String, hint: &str| Err(Problem { field: field.to_owned(), message, hint: Some(hint.to_owned()) });
-    match (bound(least), bound(most)) {
-        (Some(least), _) if size < least => problem("it is empty".to_owned(), "fill it in"),
-        (_, Some(most)) if size > most => {
-            problem(format!("it has {size} {what}, and {most} is the limit"), "shorten it")
-        }
+    match (bound(min), bound(max)) {
+        (Some(min), _) if size < min => problem("it is empty".to_owned(), "fill it in"),
+        (_, Some(max)) if size > max => problem(format!("it has {size} {unit}, and {max} is the limit"), "shorten it"),
         _ => Ok(()),
     }
 }

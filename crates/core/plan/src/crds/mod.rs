@@ -1,4 +1,4 @@
-//! What a change of a custom resource definition would do to objects that are stored, and to those who use them.
+//! The risks of a changed `CustomResourceDefinition` for stored objects and for API clients.
 
 mod bounds;
 mod schema;
@@ -8,25 +8,25 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Something that a change of a definition would break.
+/// A risk of a changed CRD.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrdRisk {
-    /// What kind of harm it is.
+    /// The kind of harm.
     pub harm: RiskKind,
-    /// The version and the field, and what happens.
+    /// The version, the field and the consequence.
     pub message: String,
 }
 
-/// The harm that a change does.
+/// The kind of harm that a changed CRD does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RiskKind {
-    /// The API server refuses the change itself.
+    /// The API server rejects the change itself.
     Impossible,
-    /// What is stored in objects is lost.
+    /// Stored values are lost.
     Loss,
-    /// What is stored no longer fits: a server leaves it as it is, and refuses it when it is changed or made anew.
+    /// Stored objects no longer fit: they stay, and are rejected when they are changed or recreated.
     Refusal,
-    /// Who asks as before is refused.
+    /// Requests to a removed version or subresource fail.
     Absence,
 }
 
@@ -36,8 +36,8 @@ impl fmt::Display for CrdRisk {
     }
 }
 
-/// What is dangerous about replacing one definition, as it is on a cluster, by another. What is safe is not named: more
-/// versions, more optional fields, wider types and bounds, other descriptions.
+/// The risks of replacing a live CRD by another. Safe changes are not listed: new versions, new optional fields, wider types
+/// and bounds, other descriptions.
 pub fn crd_risks(old: &Value, new: &Value) -> Vec<CrdRisk> {
     let mut found = Vec::new();
     identity(old, new, &mut found);
@@ -46,7 +46,7 @@ pub fn crd_risks(old: &Value, new: &Value) -> Vec<CrdRisk> {
     if old["spec"]["preserveUnknownFields"] == true && new["spec"]["preserveUnknownFields"] != true {
         found.push(CrdRisk {
             harm: RiskKind::Loss,
-            message: "fields that no schema has are no longer kept: they are dropped from objects that are stored"
+            message: "fields that are not in the schema are no longer preserved: they are dropped from stored objects"
                 .to_owned(),
         });
     }
@@ -54,7 +54,7 @@ pub fn crd_risks(old: &Value, new: &Value) -> Vec<CrdRisk> {
     found
 }
 
-/// What an API server never changes in a definition.
+/// Immutable fields of a CRD.
 fn identity(old: &Value, new: &Value, found: &mut Vec<CrdRisk>) {
     for path in ["/spec/group", "/spec/scope", "/spec/names/kind", "/spec/names/plural"] {
         let text = |crd: &Value| crd.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -64,15 +64,15 @@ fn identity(old: &Value, new: &Value, found: &mut Vec<CrdRisk>) {
             found.push(CrdRisk {
                 harm: RiskKind::Impossible,
                 message: format!(
-                    "{field} changes from {before} to {after}: a definition keeps it for life, and its objects go with \
-                     it when it is made anew"
+                    "{field} changes from {before} to {after}: it is immutable, and recreating the CRD deletes all its \
+                     objects"
                 ),
             });
         }
     }
 }
 
-/// Versions that are gone or no longer served, and what was served beside their objects.
+/// Versions and subresources that are removed or no longer served.
 fn versions(old: &Value, new: &Value, found: &mut Vec<CrdRisk>) {
     let stored = stored(old);
     let kept = storage(new).map(name).unwrap_or_default();
@@ -81,25 +81,25 @@ fn versions(old: &Value, new: &Value, found: &mut Vec<CrdRisk>) {
         let Some(after) = named(new, version) else {
             found.push(if stored.contains(&version) {
                 let message = format!(
-                    "version {version} is removed, and objects are stored in it: write each of them once so that it is \
-                     stored as {kept}, and take {version} out of status.storedVersions"
+                    "version {version} is removed, and objects are stored in it: rewrite each of them so that it is stored \
+                     as {kept}, and remove {version} from status.storedVersions"
                 );
                 CrdRisk { harm: RiskKind::Impossible, message }
             } else if before["served"] == true {
-                absence(format!("version {version} is removed: whoever still asks for it is refused"))
+                absence(format!("version {version} is removed: requests for it fail"))
             } else {
                 continue;
             });
             continue;
         };
         if before["served"] == true && after["served"] != true {
-            found.push(absence(format!("version {version} is no longer served: whoever still asks for it is refused")));
+            found.push(absence(format!("version {version} is no longer served: requests for it fail")));
             continue;
         }
         for part in ["status", "scale"] {
             if !before["subresources"][part].is_null() && after["subresources"][part].is_null() {
                 found.push(absence(format!(
-                    "version {version} has no {part} of its own any more: whoever writes it there is refused"
+                    "version {version} no longer has the {part} subresource: requests for it fail"
                 )));
             }
         }
@@ -110,7 +110,7 @@ fn absence(message: String) -> CrdRisk {
     CrdRisk { harm: RiskKind::Absence, message }
 }
 
-/// A webhook that knows how versions differ, and is gone while they are still in use.
+/// A conversion webhook that is removed while several versions are in use.
 fn conversion(old: &Value, new: &Value, found: &mut Vec<CrdRisk>) {
     let served = list(new).filter(|version| version["served"] == true).count();
     let stored = stored(old);
@@ -121,33 +121,36 @@ fn conversion(old: &Value, new: &Value, found: &mut Vec<CrdRisk>) {
             harm: RiskKind::Loss,
             message: format!(
                 "the conversion webhook is removed, and objects are stored as {versions}: they are read in other \
-                 versions as they are, and what those do not have is dropped"
+                 versions without conversion, and fields that those do not have are dropped"
             ),
         });
     }
 }
 
-/// Each version that stays, beside what it was; and a version in which objects are stored from now on, beside the one in
-/// which they were, unless a webhook knows how they differ.
+/// Compares the schema of each version that stays with its old one, and that of a new storage version with that of the old
+/// storage version, unless a webhook converts between them.
 fn schemas(old: &Value, new: &Value, found: &mut Vec<CrdRisk>) {
     let used = |version: &Value| version["served"] == true || version["storage"] == true;
+    let mut known = Vec::new();
     for after in list(new).filter(|version| used(version)) {
         if let Some(before) = named(old, name(after)) {
-            found.extend(schema::narrowed(name(after), schema_of(before), schema_of(after)));
+            let risks = schema::narrowed(schema_of(before), schema_of(after));
+            found.extend(risks.iter().map(|risk| in_version(name(after), risk)));
+            known.extend(risks);
         }
     }
     if let (Some(before), Some(after)) = (storage(old), storage(new))
         && name(before) != name(after)
         && !converts(new)
     {
-        let words = format!("{} instead of {}", name(after), name(before));
-        for danger in schema::narrowed(&words, schema_of(before), schema_of(after)) {
-            let told = |known: &CrdRisk| known.message.split_once(": ").map(|(_, rest)| rest.to_owned());
-            if !found.iter().any(|known| told(known) == told(&danger)) {
-                found.push(danger);
-            }
-        }
+        let versions = format!("{} instead of {}", name(after), name(before));
+        let risks = schema::narrowed(schema_of(before), schema_of(after));
+        found.extend(risks.iter().filter(|risk| !known.contains(risk)).map(|risk| in_version(&versions, risk)));
     }
+}
+
+fn in_version(version: &str, risk: &CrdRisk) -> CrdRisk {
+    CrdRisk { harm: risk.harm, message: format!("{version}: {}", risk.message) }
 }
 
 fn list(crd: &Value) -> impl Iterator<Item = &Value> {
@@ -158,8 +161,8 @@ fn name(version: &Value) -> &str {
     version["name"].as_str().unwrap_or_default()
 }
 
-fn named<'a>(crd: &'a Value, wanted: &str) -> Option<&'a Value> {
-    list(crd).find(|version| name(version) == wanted)
+fn named<'a>(crd: &'a Value, expected: &str) -> Option<&'a Value> {
+    list(crd).find(|version| name(version) == expected)
 }
 
 fn storage(crd: &Value) -> Option<&Value> {
@@ -174,11 +177,11 @@ fn converts(crd: &Value) -> bool {
     crd["spec"]["conversion"]["strategy"] == "Webhook"
 }
 
-/// In which versions there may be objects.
+/// The versions in which objects may be stored.
 fn stored(crd: &Value) -> Vec<&str> {
-    let said: Vec<&str> =
+    let stored: Vec<&str> =
         crd["status"]["storedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if said.is_empty() { storage(crd).map(name).into_iter().collect() } else { said }
+    if stored.is_empty() { storage(crd).map(name).into_iter().collect() } else { stored }
 }
 
 #[cfg(test)]

@@ -1,44 +1,43 @@
-//! Where a schema is narrower than the one before: what it drops, and what it refuses.
+//! Compares two schemas: stored values that the new one drops or rejects.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::bounds::{tightened, words};
+use super::bounds::{text, tightened};
 use super::{CrdRisk, RiskKind};
 
-/// What of objects that fit the old schema is dropped or refused under the new one.
-pub(super) fn narrowed(version: &str, old: &Value, new: &Value) -> Vec<CrdRisk> {
-    let mut walk = Walk { version, path: Vec::new(), found: Vec::new() };
+/// The values that are valid in the old schema, and dropped or rejected by the new one. The messages do not name the version.
+pub(super) fn narrowed(old: &Value, new: &Value) -> Vec<CrdRisk> {
+    let mut walk = Walk { path: Vec::new(), found: Vec::new() };
     walk.compare(old, new);
     walk.found
 }
 
-struct Walk<'a> {
-    version: &'a str,
+struct Walk {
     path: Vec<String>,
     found: Vec<CrdRisk>,
 }
 
-/// Keeps whatever is in it.
+/// Preserves all fields, whatever the schema.
 const UNKNOWN_FIELDS: &str = "x-kubernetes-preserve-unknown-fields";
 
-impl Walk<'_> {
+impl Walk {
     fn compare(&mut self, old: &Value, new: &Value) {
         if old == new || !self.same_type(old, new) {
             return;
         }
         if old["nullable"] == true && new["nullable"] != true {
-            // A server takes a null out of objects and maps, and keeps it among items.
+            // The API server drops a null in objects and maps, and keeps it in lists.
             if self.path.last().is_some_and(|step| step == "[]") {
                 self.refuses("", "may no longer be null");
             } else {
-                self.drops("", "may no longer be null: where it is, it is dropped");
+                self.drops("", "may no longer be null: a stored null is dropped");
             }
         }
         self.lists(old, new);
-        for complaint in tightened(old, new) {
-            self.refuses("", &complaint);
+        for restriction in tightened(old, new) {
+            self.refuses("", &restriction);
         }
         self.rules(old, new);
         self.required(old, new);
@@ -48,7 +47,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether values of the old type are of the new one; where not, there is no more to say.
+    /// Whether values of the old type have the new one. Otherwise nothing else is compared.
     fn same_type(&mut self, old: &Value, new: &Value) -> bool {
         let (before, after) = (types(old), types(new));
         let fits = match (&before, &after) {
@@ -59,8 +58,8 @@ impl Walk<'_> {
             }
         };
         if !fits {
-            let words = format!("was {} and is {}", described(before.as_ref()), described(after.as_ref()));
-            self.refuses("", &words);
+            let change = format!("was {} and is {}", described(before.as_ref()), described(after.as_ref()));
+            self.refuses("", &change);
         }
         fits
     }
@@ -70,11 +69,11 @@ impl Walk<'_> {
             let names = schema["required"].as_array().into_iter().flatten();
             names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
         };
-        let given = |schema: &Value, name: &str| schema["properties"][name].get("default").is_some();
+        let has_default = |schema: &Value, name: &str| schema["properties"][name].get("default").is_some();
         let before = names(old);
         for name in names(new) {
-            // An object that is older than its default was never written with it.
-            if (!before.contains(&name) || given(old, &name)) && !given(new, &name) {
+            // An object that was stored before the old default existed does not have it.
+            if (!before.contains(&name) || has_default(old, &name)) && !has_default(new, &name) {
                 self.refuses(&name, "is now required and has no default");
             }
         }
@@ -91,15 +90,15 @@ impl Walk<'_> {
         for (name, schema) in before {
             match after.get(name).or(after_rest.as_ref()) {
                 Some(other) => self.within(name, |walk| walk.compare(schema, other)),
-                None => self.drops(name, "is removed: what is stored in it is dropped"),
+                None => self.drops(name, "is removed: stored values are dropped"),
             }
         }
         let Some(before_rest) = before_rest else { return };
         match &after_rest {
             Some(after_rest) => self.within("*", |walk| walk.compare(&before_rest, after_rest)),
-            None => self.drops("", "had room for fields of any name: those without a schema are dropped"),
+            None => self.drops("", "no longer preserves fields of any name: those without a schema are dropped"),
         }
-        // Under any name there could have been anything.
+        // A new property may have been stored as an unknown field.
         for (name, schema) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
             self.within(name, |walk| walk.compare(&before_rest, schema));
         }
@@ -120,11 +119,11 @@ impl Walk<'_> {
                 let (before, after) = (keys(old), keys(new));
                 if before.iter().collect::<BTreeSet<_>>() != after.iter().collect::<BTreeSet<_>>() {
                     let (before, after) = (before.join(", "), after.join(", "));
-                    self.refuses("", &format!("has items that are told apart by {after}, and were by {before}"));
+                    self.refuses("", &format!("now identifies its items by {after} instead of {before}"));
                 }
             }
             (_, after) if after == "atomic" => {
-                self.drops("", "is one value from now on: whoever applies it replaces the items of all others");
+                self.drops("", "is now atomic: a client that applies it replaces the items of all others");
             }
             (_, after) if after == "set" => self.refuses("", "may no longer have the same item twice"),
             (..) => {
@@ -134,14 +133,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Conditions on values: what a rule says is not understood here, only that it is new.
+    /// Compares rules and conditions as text: a new one counts as a restriction.
     fn rules(&mut self, old: &Value, new: &Value) {
         let items = |schema: &Value, field: &str| schema[field].as_array().cloned().unwrap_or_default();
         let known: Vec<Value> =
             items(old, "x-kubernetes-validations").into_iter().map(|rule| rule["rule"].clone()).collect();
         for rule in items(new, "x-kubernetes-validations") {
             if !known.contains(&rule["rule"]) {
-                self.refuses("", &format!("has a new rule, {}", words(&rule["rule"])));
+                self.refuses("", &format!("has a new rule, {}", text(&rule["rule"])));
             }
         }
         let (before, after) = (items(old, "allOf"), items(new, "allOf"));
@@ -159,19 +158,19 @@ impl Walk<'_> {
         }
     }
 
-    fn refuses(&mut self, field: &str, what: &str) {
+    fn refuses(&mut self, field: &str, message: &str) {
         self.add(
             RiskKind::Refusal,
             field,
-            &format!("{what}: what does not fit is refused when it is changed or made anew"),
+            &format!("{message}: an object that does not fit is rejected when it is changed or recreated"),
         );
     }
 
-    fn drops(&mut self, field: &str, what: &str) {
-        self.add(RiskKind::Loss, field, what);
+    fn drops(&mut self, field: &str, message: &str) {
+        self.add(RiskKind::Loss, field, message);
     }
 
-    fn add(&mut self, harm: RiskKind, field: &str, what: &str) {
+    fn add(&mut self, harm: RiskKind, field: &str, message: &str) {
         let steps = self.path.iter().map(String::as_str).chain([field]).filter(|step| !step.is_empty());
         let place = steps.fold(String::new(), |place, step| match step {
             _ if place.is_empty() => step.to_owned(),
@@ -179,17 +178,17 @@ impl Walk<'_> {
             _ => format!("{place}.{step}"),
         });
         let place = if place.is_empty() { "the object" } else { &place };
-        self.found.push(CrdRisk { harm, message: format!("{}: {place} {what}", self.version) });
+        self.found.push(CrdRisk { harm, message: format!("{place} {message}") });
     }
 
-    fn within(&mut self, step: &str, look: impl FnOnce(&mut Self)) {
+    fn within(&mut self, step: &str, visit: impl FnOnce(&mut Self)) {
         self.path.push(step.to_owned());
-        look(self);
+        visit(self);
         self.path.pop();
     }
 }
 
-/// The schema of fields that have none of their own; none where such fields are dropped.
+/// The schema of fields that are not in `properties`; none where such fields are dropped.
 fn rest(schema: &Value) -> Option<Value> {
     let anything = || json!({ UNKNOWN_FIELDS: true });
     match &schema["additionalProperties"] {
@@ -200,7 +199,7 @@ fn rest(schema: &Value) -> Option<Value> {
     }
 }
 
-/// The types that a value may have; none where it may have any.
+/// The types that a value may have; none for any type.
 fn types(schema: &Value) -> Option<BTreeSet<&str>> {
     match schema["type"].as_str() {
         _ if schema["x-kubernetes-int-or-string"] == true => Some(["integer", "string"].into()),

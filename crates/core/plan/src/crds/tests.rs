@@ -1,4 +1,4 @@
-//! Small pairs of definitions, one row a fact.
+//! Pairs of small CRDs, one row a fact.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::{RiskKind, crd_risks};
 
-const TAIL: &str = ": what does not fit is refused when it is changed or made anew";
+const TAIL: &str = ": an object that does not fit is rejected when it is changed or recreated";
 
 fn version(name: &str, storage: bool, schema: &Value) -> Value {
     json!({ "name": name, "served": true, "storage": storage, "schema": { "openAPIV3Schema": schema } })
 }
 
-fn definition(versions: &[Value], stored: &[&str]) -> Value {
+fn crd(versions: &[Value], stored: &[&str]) -> Value {
     json!({
         "metadata": { "name": "widgets.example.org" },
         "spec": {
@@ -23,14 +23,14 @@ fn definition(versions: &[Value], stored: &[&str]) -> Value {
     })
 }
 
-/// A definition with one version, in which this is the schema of `spec`.
+/// A CRD with one version, in which this is the schema of `spec`.
 fn with_spec(spec: &Value) -> Value {
     let schema = json!({ "type": "object", "properties": { "spec": spec } });
-    definition(&[version("v1", true, &schema)], &["v1"])
+    crd(&[version("v1", true, &schema)], &["v1"])
 }
 
-fn said(old: &Value, new: &Value) -> Vec<String> {
-    crd_risks(old, new).iter().map(|danger| format!("{:?}: {danger}", danger.harm)).collect()
+fn risks(old: &Value, new: &Value) -> Vec<String> {
+    crd_risks(old, new).iter().map(|risk| format!("{:?}: {risk}", risk.harm)).collect()
 }
 
 fn object(properties: &Value) -> Value {
@@ -45,7 +45,7 @@ fn with(mut schema: Value, more: &Value) -> Value {
 }
 
 #[test]
-fn what_loses_data_is_named_with_its_field() {
+fn data_loss_is_listed_with_its_field() {
     let map = json!({ "type": "object", "additionalProperties": { "type": "string" } });
     let list = |kind: &str| {
         with(
@@ -58,48 +58,48 @@ fn what_loses_data_is_named_with_its_field() {
         (
             object(&json!({ "a": { "type": "string" } })),
             object(&json!({})),
-            "v1: spec.a is removed: what is stored in it is dropped",
+            "v1: spec.a is removed: stored values are dropped",
         ),
         (
             object(&json!({ "l": { "type": "array", "items": object(&json!({ "a": { "type": "string" } })) } })),
             object(&json!({ "l": { "type": "array", "items": object(&json!({})) } })),
-            "v1: spec.l[].a is removed: what is stored in it is dropped",
+            "v1: spec.l[].a is removed: stored values are dropped",
         ),
         (
             any.clone(),
             object(&json!({})),
-            "v1: spec had room for fields of any name: those without a schema are dropped",
+            "v1: spec no longer preserves fields of any name: those without a schema are dropped",
         ),
         (
             map.clone(),
             object(&json!({})),
-            "v1: spec had room for fields of any name: those without a schema are dropped",
+            "v1: spec no longer preserves fields of any name: those without a schema are dropped",
         ),
         (
             object(
                 &json!({ "m": { "type": "object", "additionalProperties": object(&json!({ "a": { "type": "string" } })) } }),
             ),
             object(&json!({ "m": { "type": "object", "additionalProperties": object(&json!({})) } })),
-            "v1: spec.m.*.a is removed: what is stored in it is dropped",
+            "v1: spec.m.*.a is removed: stored values are dropped",
         ),
         (
             object(&json!({ "l": list("map") })),
             object(&json!({ "l": list("atomic") })),
-            "v1: spec.l is one value from now on: whoever applies it replaces the items of all others",
+            "v1: spec.l is now atomic: a client that applies it replaces the items of all others",
         ),
         (
             object(&json!({ "a": { "type": "string", "nullable": true } })),
             object(&json!({ "a": { "type": "string" } })),
-            "v1: spec.a may no longer be null: where it is, it is dropped",
+            "v1: spec.a may no longer be null: a stored null is dropped",
         ),
     ];
     for (old, new, expected) in rows {
-        assert_eq!(said(&with_spec(&old), &with_spec(&new)), [format!("Loss: {expected}")]);
+        assert_eq!(risks(&with_spec(&old), &with_spec(&new)), [format!("Loss: {expected}")]);
     }
 }
 
 #[test]
-fn what_refuses_stored_objects_is_named_with_its_field() {
+fn rejected_stored_objects_are_listed_with_the_field() {
     let text = json!({ "type": "string" });
     let number = json!({ "type": "integer" });
     let list = json!({ "type": "array", "items": { "type": "string" } });
@@ -124,12 +124,12 @@ fn what_refuses_stored_objects_is_named_with_its_field() {
         ),
         (text.clone(), with(text.clone(), &json!({ "minLength": 1 })), "now may be no shorter than 1"),
         (text.clone(), with(text.clone(), &json!({ "pattern": "^a" })), "now has to match ^a"),
-        (text.clone(), with(text.clone(), &json!({ "format": "ipv4" })), "now has to be of the format ipv4"),
+        (text.clone(), with(text.clone(), &json!({ "format": "ipv4" })), "now has to have the format ipv4"),
         (number.clone(), with(number.clone(), &json!({ "maximum": 3 })), "now may be at most 3"),
         (
             with(number.clone(), &json!({ "maximum": 3 })),
             with(number.clone(), &json!({ "maximum": 3, "exclusiveMaximum": true })),
-            "now may be at most 3, and not that itself",
+            "now may be at most 3, exclusive",
         ),
         (
             with(number.clone(), &json!({ "minimum": 1 })),
@@ -151,7 +151,7 @@ fn what_refuses_stored_objects_is_named_with_its_field() {
         (
             map.clone(),
             with(map.clone(), &json!({ "x-kubernetes-list-map-keys": ["m"] })),
-            "has items that are told apart by m, and were by n",
+            "now identifies its items by m instead of n",
         ),
         (
             text.clone(),
@@ -168,25 +168,25 @@ fn what_refuses_stored_objects_is_named_with_its_field() {
     ];
     for (old, new, expected) in rows {
         let inside = |schema: Value| with_spec(&object(&json!({ "f": schema })));
-        assert_eq!(said(&inside(old), &inside(new)), [format!("Refusal: v1: spec.f {expected}{TAIL}")]);
+        assert_eq!(risks(&inside(old), &inside(new)), [format!("Refusal: v1: spec.f {expected}{TAIL}")]);
     }
 }
 
 #[test]
-fn a_field_that_becomes_required_refuses_unless_it_has_a_default() {
+fn newly_required_fields_need_a_default() {
     let required =
         |names: &[&str], field: Value| with_spec(&with(object(&json!({ "a": field })), &json!({ "required": names })));
     let (text, given) = (json!({ "type": "string" }), json!({ "type": "string", "default": "x" }));
     let expected = [format!("Refusal: v1: spec.a is now required and has no default{TAIL}")];
-    assert_eq!(said(&required(&[], text.clone()), &required(&["a"], text.clone())), expected);
-    assert_eq!(said(&required(&["a"], given.clone()), &required(&["a"], text.clone())), expected);
-    assert_eq!(said(&with_spec(&object(&json!({}))), &required(&["a"], text.clone())), expected);
-    assert_eq!(said(&required(&[], text.clone()), &required(&["a"], given)), Vec::<String>::new());
-    assert_eq!(said(&required(&["a"], text.clone()), &required(&[], text)), Vec::<String>::new());
+    assert_eq!(risks(&required(&[], text.clone()), &required(&["a"], text.clone())), expected);
+    assert_eq!(risks(&required(&["a"], given.clone()), &required(&["a"], text.clone())), expected);
+    assert_eq!(risks(&with_spec(&object(&json!({}))), &required(&["a"], text.clone())), expected);
+    assert_eq!(risks(&required(&[], text.clone()), &required(&["a"], given)), Vec::<String>::new());
+    assert_eq!(risks(&required(&["a"], text.clone()), &required(&[], text)), Vec::<String>::new());
 }
 
 #[test]
-fn what_is_safe_is_not_named() {
+fn safe_changes_are_not_listed() {
     let text = json!({ "type": "string" });
     let number = json!({ "type": "integer" });
     let rows = [
@@ -235,18 +235,18 @@ fn what_is_safe_is_not_named() {
     ];
     for (old, new) in rows {
         let inside = |schema: &Value| with_spec(&object(&json!({ "f": schema })));
-        assert_eq!(said(&inside(&old), &inside(&new)), Vec::<String>::new(), "{new}");
+        assert_eq!(risks(&inside(&old), &inside(&new)), Vec::<String>::new(), "{new}");
     }
 }
 
 #[test]
-fn what_a_definition_keeps_for_life_is_named() {
+fn changes_of_immutable_fields_are_listed() {
     let schema = object(&json!({}));
-    let old = definition(&[version("v1", true, &schema)], &["v1"]);
+    let old = crd(&[version("v1", true, &schema)], &["v1"]);
     let changed = |path: &str, value: &str| {
         let mut new = old.clone();
         *new.pointer_mut(path).unwrap() = value.into();
-        said(&old, &new)
+        risks(&old, &new)
     };
     for (path, value, change) in [
         ("/spec/scope", "Cluster", "spec.scope changes from Namespaced to Cluster"),
@@ -254,72 +254,70 @@ fn what_a_definition_keeps_for_life_is_named() {
         ("/spec/names/kind", "Thing", "spec.names.kind changes from Widget to Thing"),
         ("/spec/names/plural", "things", "spec.names.plural changes from widgets to things"),
     ] {
-        let rest = "a definition keeps it for life, and its objects go with it when it is made anew";
+        let rest = "it is immutable, and recreating the CRD deletes all its objects";
         assert_eq!(changed(path, value), [format!("Impossible: {change}: {rest}")]);
     }
 }
 
 #[test]
-fn versions_that_go_are_named_and_versions_that_come_are_not() {
+fn removed_versions_are_listed_and_new_ones_are_not() {
     let schema = object(&json!({ "a": { "type": "string" } }));
     let (alpha, beta, one) =
         (version("v1alpha1", false, &schema), version("v1beta1", false, &schema), version("v1", true, &schema));
-    let old = definition(&[alpha.clone(), beta.clone(), one.clone()], &["v1beta1", "v1"]);
+    let old = crd(&[alpha.clone(), beta.clone(), one.clone()], &["v1beta1", "v1"]);
     assert_eq!(
-        said(&old, &definition(std::slice::from_ref(&one), &[])),
+        risks(&old, &crd(std::slice::from_ref(&one), &[])),
         [
-            "Absence: version v1alpha1 is removed: whoever still asks for it is refused",
-            "Impossible: version v1beta1 is removed, and objects are stored in it: write each of them once so that it is \
-             stored as v1, and take v1beta1 out of status.storedVersions",
+            "Absence: version v1alpha1 is removed: requests for it fail",
+            "Impossible: version v1beta1 is removed, and objects are stored in it: rewrite each of them so that it is \
+             stored as v1, and remove v1beta1 from status.storedVersions",
         ]
     );
     let unserved = with(beta.clone(), &json!({ "served": false }));
     assert_eq!(
-        said(&old, &definition(&[alpha.clone(), unserved.clone(), one.clone()], &[])),
-        ["Absence: version v1beta1 is no longer served: whoever still asks for it is refused"]
+        risks(&old, &crd(&[alpha.clone(), unserved.clone(), one.clone()], &[])),
+        ["Absence: version v1beta1 is no longer served: requests for it fail"]
     );
-    // One that nobody could ask for, and nobody stored.
-    let hidden = definition(&[with(alpha.clone(), &json!({ "served": false })), one.clone()], &["v1"]);
-    assert_eq!(said(&hidden, &definition(std::slice::from_ref(&one), &[])), Vec::<String>::new());
+    // A version that was neither served nor stored.
+    let hidden = crd(&[with(alpha.clone(), &json!({ "served": false })), one.clone()], &["v1"]);
+    assert_eq!(risks(&hidden, &crd(std::slice::from_ref(&one), &[])), Vec::<String>::new());
     let two = version("v2", false, &object(&json!({})));
-    assert_eq!(said(&old, &definition(&[alpha, beta, one.clone(), two], &[])), Vec::<String>::new());
+    assert_eq!(risks(&old, &crd(&[alpha, beta, one.clone(), two], &[])), Vec::<String>::new());
     let status = with(one.clone(), &json!({ "subresources": { "status": {} } }));
     assert_eq!(
-        said(&definition(&[status], &["v1"]), &definition(&[one], &[])),
-        ["Absence: version v1 has no status of its own any more: whoever writes it there is refused"]
+        risks(&crd(&[status], &["v1"]), &crd(&[one], &[])),
+        ["Absence: version v1 no longer has the status subresource: requests for it fail"]
     );
 }
 
 #[test]
-fn what_moves_to_another_version_has_to_fit_it_unless_a_webhook_knows_better() {
+fn a_new_storage_version_has_to_fit_unless_a_webhook_converts() {
     let (wide, narrow) = (object(&json!({ "a": { "type": "string" } })), object(&json!({})));
-    let old = definition(&[version("v1", true, &wide)], &["v1"]);
-    let new = definition(&[version("v1", false, &wide), version("v2", true, &narrow)], &[]);
-    assert_eq!(said(&old, &new), ["Loss: v2 instead of v1: a is removed: what is stored in it is dropped"]);
+    let old = crd(&[version("v1", true, &wide)], &["v1"]);
+    let new = crd(&[version("v1", false, &wide), version("v2", true, &narrow)], &[]);
+    assert_eq!(risks(&old, &new), ["Loss: v2 instead of v1: a is removed: stored values are dropped"]);
     let mut converted = new.clone();
     converted["spec"]["conversion"]["strategy"] = "Webhook".into();
-    assert_eq!(said(&old, &converted), Vec::<String>::new());
+    assert_eq!(risks(&old, &converted), Vec::<String>::new());
     let mut two = converted.clone();
     two["status"]["storedVersions"] = json!(["v1", "v2"]);
     assert_eq!(
-        said(&two, &new),
-        [
-            "Loss: the conversion webhook is removed, and objects are stored as v1, v2: they are read in other versions as \
-          they are, and what those do not have is dropped"
-        ]
+        risks(&two, &new),
+        ["Loss: the conversion webhook is removed, and objects are stored as v1, v2: they are read in other versions \
+             without conversion, and fields that those do not have are dropped"]
     );
-    // With a single version there is nothing to convert.
+    // With a single version nothing is converted.
     let mut single = old.clone();
     single["spec"]["conversion"]["strategy"] = "Webhook".into();
-    assert_eq!(said(&single, &old), Vec::<String>::new());
+    assert_eq!(risks(&single, &old), Vec::<String>::new());
 }
 
 #[test]
-fn a_definition_of_old_that_kept_unknown_fields_drops_them() {
+fn preserve_unknown_fields_that_ends_is_a_loss() {
     let new = with_spec(&object(&json!({})));
     let mut old = new.clone();
     old["spec"]["preserveUnknownFields"] = true.into();
     let found = crd_risks(&old, &new);
-    assert_eq!(found.iter().map(|danger| danger.harm).collect::<Vec<_>>(), [RiskKind::Loss]);
+    assert_eq!(found.iter().map(|risk| risk.harm).collect::<Vec<_>>(), [RiskKind::Loss]);
     assert_eq!(crd_risks(&old, &old), []);
 }

@@ -1,4 +1,4 @@
-//! What applying changes in a value, beside what a server has filled in.
+//! The changes that applying makes to a value, ignoring defaults of the API server.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use crate::MANAGER;
 
-/// What of a value we have applied before: what of it is no longer wanted is taken away.
+/// The part of a value that our manager owns: applying removes it where it is no longer desired.
 #[derive(Clone, Copy)]
 pub(super) enum Ours<'a> {
-    /// Nothing: what is not wanted stays.
+    /// Nothing: a field that is not desired stays.
     Nothing,
-    /// These fields, as Kubernetes writes them.
+    /// These fields, in the `fieldsV1` format.
     Fields(&'a Value),
-    /// All of it: it is replaced as a whole.
+    /// All of it: the value is replaced as a whole.
     Whole,
 }
 
 impl<'a> Ours<'a> {
-    /// What of an object is ours.
+    /// The part of an object that our manager owns.
     pub(super) fn of(live: &'a Value) -> Self {
         let mut managers = live["metadata"]["managedFields"].as_array().into_iter().flatten();
         let ours = managers.find(|entry| entry["manager"] == MANAGER && entry["operation"] == "Apply");
@@ -32,7 +32,7 @@ impl<'a> Ours<'a> {
     fn inner(self, key: &str) -> Self {
         match self {
             Self::Fields(fields) => match fields.get(key) {
-                // A field with none below it is ours as a whole.
+                // A field without subfields is owned as a whole.
                 Some(inner) if inner.as_object().is_none_or(serde_json::Map::is_empty) => Self::Whole,
                 Some(inner) => Self::Fields(inner),
                 None => Self::Nothing,
@@ -45,19 +45,19 @@ impl<'a> Ours<'a> {
         matches!(self, Self::Nothing)
     }
 
-    /// The part that is an item of a list, by what it is known by.
-    fn item(self, known_by: &str, item: &Value) -> Self {
+    /// The part of a list item, by its key field.
+    fn item(self, key_field: &str, item: &Value) -> Self {
         let Self::Fields(fields) = self else { return self };
-        let is = |key: &String| {
+        let is_item = |key: &String| {
             let key = key.strip_prefix("k:").and_then(|key| serde_json::from_str::<Value>(key).ok());
-            key.is_some_and(|key| key[known_by] == item[known_by])
+            key.is_some_and(|key| key[key_field] == item[key_field])
         };
-        let key = fields.as_object().and_then(|fields| fields.keys().find(|key| is(key)));
+        let key = fields.as_object().and_then(|fields| fields.keys().find(|key| is_item(key)));
         key.map_or(Self::Nothing, |key| self.inner(key))
     }
 }
 
-/// What a server fills in where nothing is wanted, by the field's name.
+/// Whether a value is the default of the API server, by the field's name.
 fn is_default(path: &str, value: &Value) -> bool {
     let default = match path.rsplit('.').next().unwrap_or(path) {
         "apiGroup" => json!("rbac.authorization.k8s.io"),
@@ -86,7 +86,7 @@ fn is_default(path: &str, value: &Value) -> bool {
     *value == default || is_empty(value)
 }
 
-/// Whether it is as good as absent.
+/// Whether a value is equivalent to an absent one.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -98,10 +98,10 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Adds the paths of what changes when this is applied.
-pub(super) fn changed(path: &str, live: &Value, wanted: &Value, ours: Ours<'_>, found: &mut Vec<String>) {
-    match (live, wanted) {
-        (live, wanted) if live == wanted => {}
+/// Adds the paths that change when `desired` is applied.
+pub(super) fn changed(path: &str, live: &Value, desired: &Value, ours: Ours<'_>, found: &mut Vec<String>) {
+    match (live, desired) {
+        (live, desired) if live == desired => {}
         (live, Value::Null) => {
             if !ours.is_nothing() && !is_default(path, live) {
                 found.push(path.to_owned());
@@ -112,42 +112,42 @@ pub(super) fn changed(path: &str, live: &Value, wanted: &Value, ours: Ours<'_>, 
             for name in names {
                 let field =
                     if name.contains(['.', '/']) { format!("{path}[{name}]") } else { format!("{path}.{name}") };
-                changed(&field, &live[name], &wanted[name], ours.field(name), found);
+                changed(&field, &live[name], &desired[name], ours.field(name), found);
             }
         }
         (Value::Array(before), Value::Array(after)) => items(path, before, after, ours, found),
-        (live, wanted) => {
-            if !(is_empty(live) && is_empty(wanted) || is_amount(path) && amount(live) == amount(wanted)) {
+        (live, desired) => {
+            if !(is_empty(live) && is_empty(desired) || is_quantity(path) && quantity(live) == quantity(desired)) {
                 found.push(path.to_owned());
             }
         }
     }
 }
 
-/// What items of a list are known by, in the lists of pods.
-const KEYS: [&str; 5] = ["name", "mountPath", "devicePath", "containerPort", "ip"];
+/// The key fields of the lists in a pod template.
+const KEY_FIELDS: [&str; 5] = ["name", "mountPath", "devicePath", "containerPort", "ip"];
 
 fn items(path: &str, before: &[Value], after: &[Value], ours: Ours<'_>, found: &mut Vec<String>) {
-    let known_by = |key: &&&str| before.iter().chain(after).all(|item| item.get(**key).is_some());
-    let key = KEYS.iter().find(known_by).filter(|_| !matches!(ours, Ours::Whole));
+    let is_key = |key: &&&str| before.iter().chain(after).all(|item| item.get(**key).is_some());
+    let key = KEY_FIELDS.iter().find(is_key).filter(|_| !matches!(ours, Ours::Whole));
     let Some(key) = key else {
-        // One value, which is replaced as a whole.
+        // An atomic list is replaced as a whole.
         if before.len() != after.len() {
             found.push(path.to_owned());
             return;
         }
-        for (index, (live, wanted)) in before.iter().zip(after).enumerate() {
-            changed(&format!("{path}[{index}]"), live, wanted, Ours::Whole, found);
+        for (index, (live, desired)) in before.iter().zip(after).enumerate() {
+            changed(&format!("{path}[{index}]"), live, desired, Ours::Whole, found);
         }
         return;
     };
     let protocol = |item: &Value| item["protocol"].as_str().unwrap_or("TCP").to_owned();
     let same = |one: &Value, other: &Value| one[key] == other[key] && protocol(one) == protocol(other);
     for item in before {
-        let wanted = after.iter().find(|wanted| same(item, wanted)).unwrap_or(&Value::Null);
-        changed(&step(path, key, item), item, wanted, ours.item(key, item), found);
+        let desired = after.iter().find(|desired| same(item, desired)).unwrap_or(&Value::Null);
+        changed(&step(path, key, item), item, desired, ours.item(key, item), found);
     }
-    for item in after.iter().filter(|item| !before.iter().any(|known| same(known, item))) {
+    for item in after.iter().filter(|item| !before.iter().any(|live| same(live, item))) {
         found.push(step(path, key, item));
     }
 }
@@ -157,19 +157,19 @@ fn step(path: &str, key: &str, item: &Value) -> String {
     format!("{path}[{key}={value}]")
 }
 
-/// Whether there is an amount at this path, which a server writes in its own way.
-fn is_amount(path: &str) -> bool {
+/// Whether the value at a path is a quantity, which the API server normalizes.
+fn is_quantity(path: &str) -> bool {
     [".resources.", ".capacity.", ".sizeLimit"].iter().any(|part| path.contains(part))
 }
 
-/// An amount such as `1.5Gi`, in billionths.
-pub(super) fn amount(value: &Value) -> Option<i128> {
+/// The value of a quantity such as `1.5Gi`, in billionths.
+pub(super) fn quantity(value: &Value) -> Option<i128> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let binary = |power: u32| (1_i128 << (10 * power), 1);
     let decimal = |power: u32| (1000_i128.pow(power), 1);
-    let (times, parts) = match unit {
+    let (factor, divisor) = match unit {
         "n" => (1, 1000_i128.pow(3)),
         "u" => (1, 1000_i128.pow(2)),
         "m" => (1, 1000),
@@ -189,7 +189,7 @@ pub(super) fn amount(value: &Value) -> Option<i128> {
         _ => return None,
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    // Nine digits after the point are all that a server keeps.
+    // The API server keeps nine decimal places.
     let digits: i128 = format!("{whole}{fraction:0<9.9}").parse().ok()?;
-    digits.checked_mul(times).map(|digits| digits / parts)
+    digits.checked_mul(factor).map(|digits| digits / divisor)
 }

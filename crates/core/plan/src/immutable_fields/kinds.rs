@@ -1,13 +1,13 @@
-//! What is fixed in each kind.
+//! The immutable fields of each kind.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::Object;
-use super::changed::{Ours, amount, changed};
+use super::changed::{Ours, changed, quantity};
 
-/// Fields that never change.
+/// Fields that are always immutable.
 pub(super) fn fields(group: &str, kind: &str) -> &'static [&'static str] {
     match (group, kind) {
         ("", "Secret") => &["type"],
@@ -34,7 +34,7 @@ pub(super) fn fields(group: &str, kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Where all fields but some never change.
+/// A path below which all fields but these are immutable.
 pub(super) fn all_but(group: &str, kind: &str) -> Option<(&'static str, &'static [&'static str])> {
     match (group, kind) {
         ("", "PersistentVolume") => Some((
@@ -70,55 +70,55 @@ pub(super) fn all_but(group: &str, kind: &str) -> Option<(&'static str, &'static
     }
 }
 
-/// What depends on how the object stands.
+/// Immutable fields that depend on the state of the object.
 pub(super) fn special(group: &str, kind: &str, object: Object<'_>, found: &mut Vec<String>) {
     match (group, kind) {
         ("apps", "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet") => whole("spec.selector", object, found),
         ("rbac.authorization.k8s.io", "ClusterRoleBinding" | "RoleBinding") => whole("roleRef", object, found),
         ("batch", "Job") => job(object, found),
-        ("", "ConfigMap" | "Secret") if object.live["immutable"] == true => sealed(object, found),
+        ("", "ConfigMap" | "Secret") if object.live["immutable"] == true => immutable_content(object, found),
         ("", "PersistentVolumeClaim") => claim(object, found),
         ("", "Service") => service(object, found),
         _ => {}
     }
 }
 
-/// One value, whoever owns it: applying replaces all of it.
+/// An atomic value: applying replaces all of it, whichever manager owns it.
 fn whole(path: &str, object: Object<'_>, found: &mut Vec<String>) {
-    let (live, wanted, ours) = object.at(path);
+    let (live, desired, ours) = object.at(path);
     let mut parts = Vec::new();
-    changed(path, live, wanted, if wanted.is_null() { ours } else { Ours::Whole }, &mut parts);
+    changed(path, live, desired, if desired.is_null() { ours } else { Ours::Whole }, &mut parts);
     if !parts.is_empty() {
         found.push(path.to_owned());
     }
 }
 
-/// A Job's pods are fixed. As long as it has never begun, where they go is not.
+/// The pod template of a Job is immutable, except for scheduling directives while the Job is suspended and has not started.
 fn job(object: Object<'_>, found: &mut Vec<String>) {
-    let (live, wanted) = (&object.live["spec"], &object.wanted["spec"]);
-    let after = |field: &str| [wanted, live].into_iter().map(|spec| &spec[field]).find(|value| !value.is_null());
-    // The completions of an indexed Job may change together with its parallelism.
+    let (live, desired) = (&object.live["spec"], &object.desired["spec"]);
+    let after = |field: &str| [desired, live].into_iter().map(|spec| &spec[field]).find(|value| !value.is_null());
+    // An indexed Job may change its completions together with its parallelism.
     if after("completionMode").is_none_or(|mode| mode != "Indexed") || after("completions") != after("parallelism") {
         object.keeps("spec.completions", found);
     }
     let mut template = Vec::new();
     object.keeps("spec.template", &mut template);
     if live["suspend"] == true && object.live["status"]["startTime"].is_null() {
-        let free = ["metadata.labels", "metadata.annotations", "spec.nodeSelector", "spec.tolerations"]
+        let mutable = ["metadata.labels", "metadata.annotations", "spec.nodeSelector", "spec.tolerations"]
             .into_iter()
             .chain(["spec.schedulingGates", "spec.affinity.nodeAffinity"])
             .map(|path| format!("spec.template.{path}"));
-        let free: Vec<String> = free.collect();
-        template.retain(|path| !free.iter().any(|free| path.starts_with(free)) && !path.contains("].resources"));
+        let mutable: Vec<String> = mutable.collect();
+        template.retain(|path| !mutable.iter().any(|prefix| path.starts_with(prefix)) && !path.contains("].resources"));
     }
     found.extend(template);
 }
 
-/// A Service keeps its first address and the family of it for as long as it has one.
+/// The primary cluster IP and IP family of a Service are immutable once set.
 fn service(object: Object<'_>, found: &mut Vec<String>) {
-    let (live, wanted) = (&object.live["spec"], &object.wanted["spec"]);
+    let (live, desired) = (&object.live["spec"], &object.desired["spec"]);
     let kind = |spec: &Value| spec["type"].as_str().unwrap_or("ClusterIP").to_owned();
-    let after = if wanted["type"].is_null() { kind(live) } else { kind(wanted) };
+    let after = if desired["type"].is_null() { kind(live) } else { kind(desired) };
     if [kind(live), after.clone()].iter().any(|kind| kind == "ExternalName") {
         return;
     }
@@ -128,7 +128,7 @@ fn service(object: Object<'_>, found: &mut Vec<String>) {
         ("spec.ipFamilies[0]", "/ipFamilies/0"),
     ] {
         let text = |spec: &Value| spec.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (before, after) = (text(live), text(wanted));
+        let (before, after) = (text(live), text(desired));
         if !before.is_empty() && !after.is_empty() && before != after {
             found.push(path.to_owned());
         }
@@ -136,7 +136,7 @@ fn service(object: Object<'_>, found: &mut Vec<String>) {
     if kind(live) == "LoadBalancer" && after == "LoadBalancer" {
         object.keeps("spec.loadBalancerClass", found);
         let port = |spec: &Value| spec["healthCheckNodePort"].as_i64().filter(|port| *port != 0);
-        if let (Some(before), Some(after)) = (port(live), port(wanted))
+        if let (Some(before), Some(after)) = (port(live), port(desired))
             && before != after
         {
             found.push("spec.healthCheckNodePort".to_owned());
@@ -144,15 +144,15 @@ fn service(object: Object<'_>, found: &mut Vec<String>) {
     }
 }
 
-/// A claim can be given what it has not got; once it is bound, it can also grow, and be of another class of attributes.
+/// Unset fields of a claim can be set. A bound claim can also grow and change its volume attributes class.
 fn claim(object: Object<'_>, found: &mut Vec<String>) {
-    let (live, wanted) = (&object.live["spec"], &object.wanted["spec"]);
+    let (live, desired) = (&object.live["spec"], &object.desired["spec"]);
     for field in ["storageClassName", "volumeName"] {
         if !live[field].is_null() {
             object.keeps(&format!("spec.{field}"), found);
         }
     }
-    let size = |object: &Value, path: &str| object.pointer(path).and_then(amount);
+    let size = |object: &Value, path: &str| object.pointer(path).and_then(quantity);
     let bound = object.live["status"]["phase"] == "Bound";
     if !bound {
         object.keeps("spec.volumeAttributesClassName", found);
@@ -160,7 +160,7 @@ fn claim(object: Object<'_>, found: &mut Vec<String>) {
     let mut resources = Vec::new();
     object.keeps("spec.resources", &mut resources);
     if bound {
-        let after = size(wanted, "/resources/requests/storage");
+        let after = size(desired, "/resources/requests/storage");
         let grows = after > size(live, "/resources/requests/storage");
         let fits = after > size(object.live, "/status/capacity/storage");
         resources.retain(|path| path != "spec.resources.requests.storage" || !(grows || fits));
@@ -168,18 +168,18 @@ fn claim(object: Object<'_>, found: &mut Vec<String>) {
     found.extend(resources);
 }
 
-/// Neither the content nor that it is sealed.
-fn sealed(object: Object<'_>, found: &mut Vec<String>) {
+/// The content of a `ConfigMap` or `Secret` with `immutable: true`, and that field itself.
+fn immutable_content(object: Object<'_>, found: &mut Vec<String>) {
     object.keeps("binaryData", found);
     object.keeps("data", found);
-    if object.wanted["immutable"] == false {
+    if object.desired["immutable"] == false {
         found.push("immutable".to_owned());
     } else {
         object.keeps("immutable", found);
     }
-    // A server puts these beside the others.
+    // The API server merges these into `data`.
     let none = Map::new();
-    for (name, text) in object.wanted["stringData"].as_object().unwrap_or(&none) {
+    for (name, text) in object.desired["stringData"].as_object().unwrap_or(&none) {
         let coded = STANDARD.encode(text.as_str().unwrap_or_default());
         if object.live["data"][name] != coded {
             found.push(format!("data.{name}"));

@@ -1,4 +1,4 @@
-//! Fields that an API server refuses to change: the object has to be made anew, or the field left as it is.
+//! Immutable fields: the object has to be recreated to change them.
 
 mod changed;
 mod kinds;
@@ -7,22 +7,22 @@ use serde_json::Value;
 
 use changed::{Ours, changed};
 
-/// Which fields of an object would change if this were applied to it, and are fixed for its life, found without asking
-/// the server. Each is a path as in `spec.template.spec.containers[name=web].image`.
+/// The immutable fields that applying `desired` would change, found without a request to the API server. Each is a path such as
+/// `spec.template.spec.containers[name=web].image`.
 ///
-/// What is not wanted is no change, unless it was ours: applying takes it away then. The rules are those of the newest
-/// Kubernetes that is supported.
-pub fn immutable_fields(live: &Value, wanted: &Value) -> Vec<String> {
+/// A field that is not in `desired` changes only if our manager owns it, because applying then removes it. The rules are those
+/// of the newest supported Kubernetes.
+pub fn immutable_fields(live: &Value, desired: &Value) -> Vec<String> {
     let api_version = live["apiVersion"].as_str().unwrap_or_default();
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     let kind = live["kind"].as_str().unwrap_or_default();
-    let object = Object { live, wanted };
+    let object = Object { live, desired };
     let mut found = Vec::new();
     for path in kinds::fields(group, kind) {
         object.keeps(path, &mut found);
     }
-    if let Some((path, free)) = kinds::all_but(group, kind) {
-        object.keeps_all_but(path, free, &mut found);
+    if let Some((path, mutable)) = kinds::all_but(group, kind) {
+        object.keeps_all_but(path, mutable, &mut found);
     }
     kinds::special(group, kind, object, &mut found);
     found.sort();
@@ -30,34 +30,34 @@ pub fn immutable_fields(live: &Value, wanted: &Value) -> Vec<String> {
     found
 }
 
-/// An object as it is, and as it is wanted.
+/// The live and the desired state of an object.
 #[derive(Clone, Copy)]
 struct Object<'a> {
     live: &'a Value,
-    wanted: &'a Value,
+    desired: &'a Value,
 }
 
 impl<'a> Object<'a> {
-    /// The value at a path in the object and in what is wanted, and whether it is ours.
+    /// The live and the desired value at a path, and what our manager owns there.
     fn at(self, path: &str) -> (&'a Value, &'a Value, Ours<'a>) {
         const NOTHING: &Value = &Value::Null;
-        let start = (self.live, self.wanted, Ours::of(self.live));
-        path.split('.').fold(start, |(live, wanted, ours), step| {
-            (live.get(step).unwrap_or(NOTHING), wanted.get(step).unwrap_or(NOTHING), ours.field(step))
+        let start = (self.live, self.desired, Ours::of(self.live));
+        path.split('.').fold(start, |(live, desired, ours), step| {
+            (live.get(step).unwrap_or(NOTHING), desired.get(step).unwrap_or(NOTHING), ours.field(step))
         })
     }
 
-    /// Finds what changes at a path.
+    /// Adds the changes at a path, which is immutable.
     fn keeps(self, path: &str, found: &mut Vec<String>) {
-        let (live, wanted, ours) = self.at(path);
-        changed(path, live, wanted, ours, found);
+        let (live, desired, ours) = self.at(path);
+        changed(path, live, desired, ours, found);
     }
 
-    /// Finds what changes below a path, but for some fields.
-    fn keeps_all_but(self, path: &str, free: &[&str], found: &mut Vec<String>) {
-        let (live, wanted, _) = self.at(path);
+    /// Adds the changes below a path, except in mutable fields.
+    fn keeps_all_but(self, path: &str, mutable: &[&str], found: &mut Vec<String>) {
+        let (live, desired, _) = self.at(path);
         let fields = |value: &'a Value| value.as_object().into_iter().flat_map(|object| object.keys());
-        for field in fields(live).chain(fields(wanted)).filter(|field| !free.contains(&field.as_str())) {
+        for field in fields(live).chain(fields(desired)).filter(|field| !mutable.contains(&field.as_str())) {
             self.keeps(&format!("{path}.{field}"), found);
         }
     }

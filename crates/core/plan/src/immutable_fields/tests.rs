@@ -1,8 +1,8 @@
-//! Small pairs of objects; a real server is asked in `tests/live/immutable_fields.rs`.
+//! Pairs of small objects. `tests/live/immutable_fields.rs` compares the rules with a real API server.
 
 use serde_json::{Value, json};
 
-use super::changed::amount;
+use super::changed::quantity;
 use super::immutable_fields;
 
 fn object(api_version: &str, kind: &str, content: &Value) -> Value {
@@ -12,7 +12,7 @@ fn object(api_version: &str, kind: &str, content: &Value) -> Value {
     object
 }
 
-/// A Job as a server has it, of which we have applied these fields.
+/// A live Job of which our manager owns these fields.
 fn job(ours: &Value) -> Value {
     let container = json!({
         "name": "run", "image": "a:1", "args": ["x"], "terminationMessagePath": "/dev/termination-log",
@@ -38,7 +38,7 @@ fn with_container(container: &Value) -> Value {
 }
 
 #[test]
-fn what_a_server_filled_in_or_writes_in_its_own_way_is_no_change() {
+fn defaults_and_normalized_values_are_no_change() {
     let live = job(&json!({}));
     let rows = [
         json!({ "name": "run", "image": "a:1" }),
@@ -52,7 +52,7 @@ fn what_a_server_filled_in_or_writes_in_its_own_way_is_no_change() {
 }
 
 #[test]
-fn what_changes_is_named_with_its_place() {
+fn changes_are_listed_with_their_path() {
     let live = job(&json!({}));
     let place = "spec.template.spec.containers[name=run]";
     let rows = [
@@ -74,43 +74,43 @@ fn what_changes_is_named_with_its_place() {
 }
 
 #[test]
-fn what_was_ours_and_is_not_wanted_any_more_is_a_change() {
+fn owned_fields_that_are_no_longer_desired_are_changes() {
     let container = json!({ "k:{\"name\":\"run\"}": { ".": {}, "f:name": {}, "f:args": {}, "f:terminationMessagePath": {},
         "f:env": { "k:{\"name\":\"A\"}": { ".": {}, "f:name": {}, "f:value": {} } } } });
     let live = job(&json!({ "f:spec": { "f:template": { "f:spec": { "f:containers": container } } } }));
     let place = "spec.template.spec.containers[name=run]";
-    let wanted = with_container(&json!({ "name": "run", "image": "a:1" }));
-    assert_eq!(immutable_fields(&live, &wanted), [format!("{place}.args"), format!("{place}.env")]);
+    let desired = with_container(&json!({ "name": "run", "image": "a:1" }));
+    assert_eq!(immutable_fields(&live, &desired), [format!("{place}.args"), format!("{place}.env")]);
 }
 
 #[test]
-fn what_has_never_begun_may_still_go_elsewhere() {
+fn suspended_jobs_can_change_scheduling_directives() {
     let mut live = job(&json!({}));
-    let wanted =
+    let desired =
         json!({ "spec": { "template": { "spec": { "nodeSelector": { "a": "b" }, "priorityClassName": "high" } } } });
     let all = ["spec.template.spec.nodeSelector", "spec.template.spec.priorityClassName"];
-    assert_eq!(immutable_fields(&live, &wanted), all);
+    assert_eq!(immutable_fields(&live, &desired), all);
     live["spec"]["suspend"] = true.into();
-    assert_eq!(immutable_fields(&live, &wanted), all[1..]);
+    assert_eq!(immutable_fields(&live, &desired), all[1..]);
     live["status"]["startTime"] = "2026-11-16T00:00:00Z".into();
-    assert_eq!(immutable_fields(&live, &wanted), all);
+    assert_eq!(immutable_fields(&live, &desired), all);
 }
 
 #[test]
-fn a_kind_without_fixed_fields_has_none() {
+fn kinds_without_immutable_fields_have_none() {
     for (api_version, kind) in
         [("policy/v1", "PodDisruptionBudget"), ("v1", "ServiceAccount"), ("example.org/v1", "Job")]
     {
         let live =
             object(api_version, kind, &json!({ "spec": { "a": 1, "selector": { "matchLabels": { "a": "b" } } } }));
-        let wanted =
+        let desired =
             object(api_version, kind, &json!({ "spec": { "a": 2, "selector": { "matchLabels": { "a": "c" } } } }));
-        assert_eq!(immutable_fields(&live, &wanted), Vec::<String>::new());
+        assert_eq!(immutable_fields(&live, &desired), Vec::<String>::new());
     }
 }
 
 #[test]
-fn amounts_are_the_same_however_they_are_written() {
+fn equal_quantities_are_equal_in_any_notation() {
     for (one, other) in [
         (json!("1"), json!(1)),
         (json!("1000m"), json!(1)),
@@ -119,9 +119,9 @@ fn amounts_are_the_same_however_they_are_written() {
         (json!("1.5Gi"), json!("1536Mi")),
         (json!("1k"), json!("1000")),
     ] {
-        assert_eq!(amount(&one), amount(&other), "{one} and {other}");
-        assert!(amount(&one).is_some());
+        assert_eq!(quantity(&one), quantity(&other), "{one} and {other}");
+        assert!(quantity(&one).is_some());
     }
-    assert_ne!(amount(&json!("1G")), amount(&json!("1Gi")));
-    assert_eq!(amount(&json!("one")), None);
+    assert_ne!(quantity(&json!("1G")), quantity(&json!("1Gi")));
+    assert_eq!(quantity(&json!("one")), None);
 }

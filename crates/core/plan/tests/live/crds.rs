@@ -1,4 +1,4 @@
-//! What a real API server does to stored objects when their definition changes, beside what was simulation.
+//! Compares the risks of changed CRDs with what a real API server does to stored objects.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -13,15 +13,15 @@ use serde_json::{Map, Value, json};
 static CLUSTER: LazyLock<Cluster> =
     LazyLock::new(|| Cluster::start(Spec { controllers: false, ..Spec::default() }).unwrap());
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const MOMENT: Duration = Duration::from_secs(30);
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const LIMIT: Duration = Duration::from_secs(30);
 
 fn version(name: &str, storage: bool, schema: &Value) -> Value {
     let spec = json!({ "type": "object", "properties": { "spec": schema } });
     json!({ "name": name, "served": true, "storage": storage, "schema": { "openAPIV3Schema": spec } })
 }
 
-fn definition(plural: &str, versions: &[Value]) -> Value {
+fn crd(plural: &str, versions: &[Value]) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": { "name": format!("{plural}.example.org") },
@@ -32,24 +32,24 @@ fn definition(plural: &str, versions: &[Value]) -> Value {
     })
 }
 
-/// Makes a definition and waits until objects can be made.
-fn establish(definition: &Value) -> Result<Value> {
-    let made = CLUSTER.client().create(DEFINITIONS, definition)?;
-    let name = made["metadata"]["name"].as_str().context("a name")?;
-    until(name, MOMENT, || {
-        let found = CLUSTER.client().get(&format!("{DEFINITIONS}/{name}"))?;
+/// Creates a CRD and waits until it is established.
+fn establish(crd: &Value) -> Result<Value> {
+    let created = CLUSTER.client().create(CRDS, crd)?;
+    let name = created["metadata"]["name"].as_str().context("a name")?;
+    until(name, LIMIT, || {
+        let found = CLUSTER.client().get(&format!("{CRDS}/{name}"))?;
         let conditions = found["status"]["conditions"].as_array().cloned().unwrap_or_default();
         let established = conditions.iter().any(|one| one["type"] == "Established" && one["status"] == "True");
         if established { Ok(found) } else { Err(anyhow!("{conditions:?}")) }
     })
 }
 
-/// Replaces a definition.
+/// Replaces the spec of a CRD.
 fn change(live: &Value, new: &Value) -> Result<Value> {
-    let mut wanted = live.clone();
-    wanted["spec"] = new["spec"].clone();
+    let mut desired = live.clone();
+    desired["spec"] = new["spec"].clone();
     let name = live["metadata"]["name"].as_str().context("a name")?;
-    CLUSTER.client().replace(&format!("{DEFINITIONS}/{name}"), &wanted)
+    CLUSTER.client().replace(&format!("{CRDS}/{name}"), &desired)
 }
 
 fn objects(plural: &str, version: &str) -> String {
@@ -61,7 +61,7 @@ fn object(plural: &str, version: &str, name: &str, spec: &Value) -> Value {
     json!({ "apiVersion": format!("example.org/{version}"), "kind": kind, "metadata": { "name": name }, "spec": spec })
 }
 
-/// A field of an object.
+/// One field of a CRD, before and after a change.
 struct Row {
     fact: &'static str,
     old: Value,
@@ -194,7 +194,7 @@ fn harmless() -> Vec<Row> {
         row("a choice more", text(&json!({ "enum": ["a"] })), text(&json!({ "enum": ["a", "b"] })), json!("a")),
         row("longer", text(&json!({ "maxLength": 2 })), text(&json!({ "maxLength": 3 })), json!("ab")),
         row("null too", plain(), text(&json!({ "nullable": true })), json!("x")),
-        row("a format that nobody knows", plain(), text(&json!({ "format": "colour" })), json!("x")),
+        row("an unknown format", plain(), text(&json!({ "format": "colour" })), json!("x")),
         row("every whole number", number(&none), number(&json!({ "format": "int64" })), json!(1_u64 << 40)),
         row("a pattern less", text(&json!({ "pattern": "^a" })), plain(), json!("a")),
         row("a rule less", text(&rule), plain(), json!("y")),
@@ -204,37 +204,37 @@ fn harmless() -> Vec<Row> {
     ]
 }
 
-/// The first danger that is about this field.
-fn about<'a>(simulation: &'a [CrdRisk], field: &str) -> Option<&'a CrdRisk> {
+/// The first risk for this field.
+fn about<'a>(risks: &'a [CrdRisk], field: &str) -> Option<&'a CrdRisk> {
     let place = format!("v1: spec.{field}");
     let rest =
-        |danger: &&CrdRisk| danger.message.strip_prefix(&place).is_some_and(|rest| rest.starts_with([' ', '.', '[']));
-    simulation.iter().find(rest)
+        |risk: &&CrdRisk| risk.message.strip_prefix(&place).is_some_and(|rest| rest.starts_with([' ', '.', '[']));
+    risks.iter().find(rest)
 }
 
 #[test]
-fn a_server_does_to_stored_objects_what_was_foreseen() -> Result<()> {
+fn stored_objects_change_as_predicted() -> Result<()> {
     let rows: Vec<Row> = losses().into_iter().chain(refusals()).chain(harmless()).collect();
     let schema = |field: fn(&Row) -> &Value, more: &Value| {
         let all: Map<_, _> = rows.iter().enumerate().map(|(at, row)| (format!("f{at}"), field(row).clone())).collect();
         fields(&with(all.into(), more))
     };
-    // Its default shows when the new schema is in use.
+    // Its default appears once the new schema is in use.
     let mark = json!({ "mark": { "type": "string", "default": "new" } });
-    let old = definition("facts", &[version("v1", true, &schema(|row| &row.old, &json!({})))]);
-    let new = definition("facts", &[version("v1", true, &schema(|row| &row.new, &mark))]);
+    let old = crd("facts", &[version("v1", true, &schema(|row| &row.old, &json!({})))]);
+    let new = crd("facts", &[version("v1", true, &schema(|row| &row.new, &mark))]);
     let live = establish(&old)?;
     let path = objects("facts", "v1");
-    let make = |name: &str, at: usize, row: &Row| {
-        let made = object("facts", "v1", &format!("{name}{at}"), &json!({ format!("f{at}"): row.stored }));
-        CLUSTER.client().create(&path, &made).context(row.fact)
+    let create = |name: &str, at: usize, row: &Row| {
+        let new = object("facts", "v1", &format!("{name}{at}"), &json!({ format!("f{at}"): row.stored }));
+        CLUSTER.client().create(&path, &new).context(row.fact)
     };
     for (at, row) in rows.iter().enumerate() {
-        make("stored", at, row)?;
+        create("stored", at, row)?;
     }
-    let simulation = crd_risks(&live, &new);
+    let risks = crd_risks(&live, &new);
     change(&live, &new)?;
-    until("the new schema is in use", MOMENT, || {
+    until("the new schema is in use", LIMIT, || {
         let found = CLUSTER.client().get(&format!("{path}/stored0"))?;
         ensure!(found["spec"]["mark"] == "new", "{found}");
         Ok(())
@@ -248,14 +248,17 @@ fn a_server_does_to_stored_objects_what_was_foreseen() -> Result<()> {
             fitout_model::contains(found, &row.stored) && null(found) == null(&row.stored)
         };
         let kept = found.get(&field).is_some_and(kept);
-        let seen = match make("again", at, row) {
+        let observed = match create("again", at, row) {
             Err(error) if format!("{error:#}").contains(": 422 ") => Some(RiskKind::Refusal),
             Err(error) => return Err(error),
             Ok(_) => (!kept).then_some(RiskKind::Loss),
         };
-        let told = about(&simulation, &field).map(|danger| danger.harm);
-        if told != row.harm || seen != row.harm {
-            wrong.push(format!("{}: expected {:?}, simulation {told:?}, seen {seen:?}: {found}", row.fact, row.harm));
+        let predicted = about(&risks, &field).map(|risk| risk.harm);
+        if predicted != row.harm || observed != row.harm {
+            wrong.push(format!(
+                "{}: expected {:?}, predicted {predicted:?}, observed {observed:?}: {found}",
+                row.fact, row.harm
+            ));
         }
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -263,11 +266,11 @@ fn a_server_does_to_stored_objects_what_was_foreseen() -> Result<()> {
 }
 
 #[test]
-fn what_is_called_impossible_is_refused() -> Result<()> {
+fn impossible_changes_are_rejected() -> Result<()> {
     let schema = json!({ "type": "object" });
-    let old = definition("stuck", &[version("v1", true, &schema), version("v2", false, &schema)]);
+    let old = crd("stuck", &[version("v1", true, &schema), version("v2", false, &schema)]);
     let live = establish(&old)?;
-    let mut cases = vec![("v1", definition("stuck", &[version("v2", true, &schema)]))];
+    let mut cases = vec![("v1", crd("stuck", &[version("v2", true, &schema)]))];
     for (path, value) in [
         ("/spec/scope", "Cluster"),
         ("/spec/names/kind", "Other"),
@@ -279,8 +282,8 @@ fn what_is_called_impossible_is_refused() -> Result<()> {
         cases.push((path, new));
     }
     for (case, new) in cases {
-        let simulation = crd_risks(&live, &new);
-        ensure!(simulation.iter().any(|danger| danger.harm == RiskKind::Impossible), "{case}: {simulation:?}");
+        let risks = crd_risks(&live, &new);
+        ensure!(risks.iter().any(|risk| risk.harm == RiskKind::Impossible), "{case}: {risks:?}");
         let refused = change(&live, &new).err().with_context(|| format!("{case} was accepted"))?;
         ensure!(refused.to_string().contains(": 422 "), "{case}: {refused}");
     }
@@ -288,37 +291,37 @@ fn what_is_called_impossible_is_refused() -> Result<()> {
 }
 
 #[test]
-fn versions_that_are_gone_are_not_found_and_those_that_take_over_drop_what_they_lack() -> Result<()> {
+fn removed_versions_are_not_found_and_new_storage_versions_drop_fields() -> Result<()> {
     let wide = fields(&json!({ "a": { "type": "string" } }));
     let narrow = json!({ "type": "object" });
-    let mut old = definition("moved", &[version("v1", true, &wide), version("v2", false, &narrow)]);
+    let mut old = crd("moved", &[version("v1", true, &wide), version("v2", false, &narrow)]);
     let client = json!({ "url": "https://127.0.0.1:1/" });
     old["spec"]["conversion"] =
         json!({ "strategy": "Webhook", "webhook": { "conversionReviewVersions": ["v1"], "clientConfig": client } });
     let live = establish(&old)?;
     let path = |version: &str| format!("{}/o", objects("moved", version));
     CLUSTER.client().create(&objects("moved", "v1"), &object("moved", "v1", "o", &json!({ "a": "1" })))?;
-    ensure!(CLUSTER.client().get(&path("v2")).is_err(), "nobody converts");
+    ensure!(CLUSTER.client().get(&path("v2")).is_err(), "v2 is read without a conversion webhook");
 
-    // Without the webhook, and stored in the version that lacks a field.
-    let mut new = definition("moved", &[version("v1", false, &wide), version("v2", true, &narrow)]);
+    // The webhook is removed, and the new storage version lacks a field.
+    let mut new = crd("moved", &[version("v1", false, &wide), version("v2", true, &narrow)]);
     new["spec"]["versions"][0]["served"] = false.into();
-    let harms: Vec<RiskKind> = crd_risks(&live, &new).iter().map(|danger| danger.harm).collect();
+    let harms: Vec<RiskKind> = crd_risks(&live, &new).iter().map(|risk| risk.harm).collect();
     ensure!(harms == [RiskKind::Absence, RiskKind::Loss, RiskKind::Loss], "{harms:?}");
     change(&live, &new)?;
-    until("v2 is read without a webhook", MOMENT, || {
+    until("v2 is read without a webhook", LIMIT, || {
         let found = CLUSTER.client().get(&path("v2"))?;
         ensure!(found["spec"] == json!({}), "{found}");
         Ok(())
     })?;
-    until("v1 is gone", MOMENT, || {
+    until("v1 is not served", LIMIT, || {
         ensure!(CLUSTER.client().find(&path("v1"))?.is_none(), "v1 is served");
         Ok(())
     })
 }
 
 #[test]
-fn a_definition_is_no_danger_to_itself_once_a_server_has_filled_it_in() -> Result<()> {
+fn a_crd_has_no_risk_against_its_defaulted_self() -> Result<()> {
     let mut seen = 0;
     for (name, folder) in Programs::get()?.charts()? {
         let Ok(files) = std::fs::read_dir(folder.join("crds")) else { continue };
@@ -332,13 +335,13 @@ fn a_definition_is_no_danger_to_itself_once_a_server_has_filled_it_in() -> Resul
                 if crd["kind"] != "CustomResourceDefinition" {
                     continue;
                 }
-                let live = CLUSTER.client().create(&format!("{DEFINITIONS}?dryRun=All"), &crd)?;
+                let live = CLUSTER.client().create(&format!("{CRDS}?dryRun=All"), &crd)?;
                 let found = crd_risks(&live, &crd);
                 ensure!(found.is_empty(), "{name} {}: {found:?}", path.display());
                 seen += 1;
             }
         }
     }
-    ensure!(seen > 20, "{seen} definitions were looked at");
+    ensure!(seen > 20, "only {seen} CRDs were compared");
     Ok(())
 }

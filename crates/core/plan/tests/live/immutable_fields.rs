@@ -1,4 +1,4 @@
-//! What is called fixed a real API server refuses to change, and what is not it changes.
+//! Compares the rules for immutable fields with a real API server.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -7,16 +7,16 @@ use fitout_plan::{MANAGER, immutable_fields};
 use fitout_testkit::{Cluster, Spec};
 use serde_json::{Value, json};
 
-/// An object, and changes of it: each with the fields that cannot change.
+/// An object and changes of it, each with the immutable fields that it would change.
 struct Case {
     path: &'static str,
     object: Value,
-    /// As a controller would leave it.
+    /// The status that a controller would write.
     status: Value,
     changes: Vec<(Value, &'static [&'static str])>,
 }
 
-/// An object with some fields replaced, added or, where null, taken out.
+/// An object with some fields replaced, added or, where null, removed.
 fn with(object: &Value, patch: &Value) -> Value {
     let (Some(object), Some(patch)) = (object.as_object(), patch.as_object()) else { return patch.clone() };
     let mut object = object.clone();
@@ -378,8 +378,8 @@ fn others() -> Vec<Case> {
 }
 
 #[test]
-fn a_server_refuses_what_is_fixed_and_nothing_else() -> Result<()> {
-    // Controllers would begin with what waits here.
+fn a_server_rejects_exactly_the_immutable_fields() -> Result<()> {
+    // Controllers would act on these objects.
     let cluster = Cluster::start(Spec { controllers: false, ..Spec::default() })?;
     let client = cluster.client();
     let mut wrong = Vec::new();
@@ -395,7 +395,7 @@ fn a_server_refuses_what_is_fixed_and_nothing_else() -> Result<()> {
             let status = with(&live, &json!({ "status": case.status }));
             live = client.replace(&format!("{path}/status"), &status)?;
         }
-        // A definition keeps its names once they are accepted.
+        // The names of a CRD are immutable once they are accepted.
         if object["kind"] == "CustomResourceDefinition" {
             live = fitout_testkit::until("it is established", std::time::Duration::from_secs(30), || {
                 let found = client.get(&path)?;
@@ -407,10 +407,10 @@ fn a_server_refuses_what_is_fixed_and_nothing_else() -> Result<()> {
         }
         for (change, expected) in &case.changes {
             rows += 1;
-            let wanted = with(object, change);
-            let found = immutable_fields(&live, &wanted);
-            let said = client.apply(&format!("{path}?dryRun=All"), MANAGER, &wanted).map(drop);
-            let refused = said.as_ref().err().map(ToString::to_string);
+            let desired = with(object, change);
+            let found = immutable_fields(&live, &desired);
+            let refused =
+                client.apply(&format!("{path}?dryRun=All"), MANAGER, &desired).err().map(|error| error.to_string());
             if found != *expected || refused.is_some() == expected.is_empty() {
                 wrong.push(format!(
                     "{what} with {change}:\n  expected {expected:?}\n  found    {found:?}\n  {refused:?}"

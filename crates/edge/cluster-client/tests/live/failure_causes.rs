@@ -1,4 +1,4 @@
-//! Why workloads do not become healthy, on a real node.
+//! Causes of unhealthy workloads, on a real node.
 
 use std::time::Duration;
 
@@ -8,32 +8,37 @@ use fitout_model::{Gvk, ObjectId};
 use fitout_testkit::{Cluster, Image, Spec, StandIn, pods_cannot_run, skip, until};
 use serde_json::{Value, json};
 
-/// A pull is given up by the kubelet after a while, and a probe has to fail a few times.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// The kubelet gives up an image pull after a while, and a probe has to fail a few times.
+const TIMEOUT: Duration = Duration::from_mins(2);
 const IMAGE: &str = "example.com/server:1";
 
-/// The kind and the name of a workload, what it is, and what its cause has to say, in this order.
+/// A workload, and the parts that the message of its cause has to contain, in this order.
 struct Row {
     kind: &'static str,
     name: &'static str,
     spec: Value,
-    says: &'static [&'static str],
+    message: &'static [&'static str],
 }
 
-fn deployment(name: &'static str, container: &Value, pod: &Value, says: &'static [&'static str]) -> Row {
+fn deployment(name: &'static str, container: &Value, pod: &Value, message: &'static [&'static str]) -> Row {
     let mut spec = json!({ "containers": [container] });
     for (field, value) in pod.as_object().into_iter().flatten() {
         spec[field] = value.clone();
     }
     let labels = json!({ "app": name });
     let template = json!({ "metadata": { "labels": labels }, "spec": spec });
-    Row { kind: "Deployment", name, spec: json!({ "selector": { "matchLabels": labels }, "template": template }), says }
+    Row {
+        kind: "Deployment",
+        name,
+        spec: json!({ "selector": { "matchLabels": labels }, "template": template }),
+        message,
+    }
 }
 
 fn rows() -> Vec<Row> {
     let none = json!({});
     let server = json!({ "name": "web", "image": IMAGE });
-    // A word that the program does not know: it says so and ends with 2.
+    // The program rejects an unknown argument with exit code 2.
     let broken = json!({ "name": "run", "image": IMAGE, "command": ["/standin", "boom"] });
     let with = |more: Value| {
         let mut container = server.clone();
@@ -42,7 +47,7 @@ fn rows() -> Vec<Row> {
         }
         container
     };
-    let crash = &["init container run ", "exit code 2", "it said last: standin: \"boom\" is not serve"];
+    let crash = &["init container run ", "exit code 2", "last log lines: standin: \"boom\" is not serve"];
     let volume = json!({ "volumes": [{ "name": "c", "configMap": { "name": "missing" } }] });
     let mounted = with(json!({ "volumeMounts": [{ "name": "c", "mountPath": "/c" }] }));
     let job =
@@ -53,13 +58,13 @@ fn rows() -> Vec<Row> {
             "no-image",
             &json!({ "name": "web", "image": "example.com/nope:1" }),
             &none,
-            &["pod no-image-", "image example.com/nope:1 of container web cannot be had: ", "example.com"],
+            &["pod no-image-", "image example.com/nope:1 of container web cannot be pulled from example.com: "],
         ),
         deployment(
             "crash",
             &broken,
             &none,
-            &["pod crash-", "container run ", "exit code 2", "it said last: standin: \"boom\" is not serve"],
+            &["pod crash-", "container run ", "exit code 2", "last log lines: standin: \"boom\" is not serve"],
         ),
         deployment("init", &server, &json!({ "initContainers": [broken] }), crash),
         deployment(
@@ -80,7 +85,7 @@ fn rows() -> Vec<Row> {
             "nowhere",
             &server,
             &json!({ "nodeSelector": { "no": "where" } }),
-            &["pod nowhere-", "no node takes it: 0/1 nodes are available", "node affinity/selector"],
+            &["pod nowhere-", "it cannot be scheduled: 0/1 nodes are available", "node affinity/selector"],
         ),
         deployment(
             "no-config",
@@ -98,18 +103,18 @@ fn rows() -> Vec<Row> {
             kind: "Job",
             name: "hook",
             spec: job,
-            says: &[
+            message: &[
                 "0 of 1 completion is reached, and 1 pod failed: ",
                 "; pod hook-",
                 "exit code 2",
-                "it said last: standin:",
+                "last log lines: standin:",
             ],
         },
         Row {
             kind: "PersistentVolumeClaim",
             name: "data",
             spec: claim,
-            says: &["it is not bound to a volume: no persistent volumes available"],
+            message: &["it is not bound to a volume: no persistent volumes available"],
         },
     ]
 }
@@ -125,7 +130,7 @@ fn resource(kind: &str) -> (&'static str, &'static str) {
 }
 
 #[test]
-fn a_workload_that_does_not_come_up_says_why() -> Result<()> {
+fn cause_of_unhealthy_workload_names_pod_and_container() -> Result<()> {
     if let Some(reason) = pods_cannot_run() {
         skip(&reason);
         return Ok(());
@@ -138,11 +143,11 @@ fn a_workload_that_does_not_come_up_says_why() -> Result<()> {
     let quota = json!({ "metadata": { "name": "small" }, "spec": { "hard": { "pods": "0" } } });
     let quotas = format!("/api/v1/namespaces/{full}/resourcequotas");
     client.create(&quotas, &quota)?;
-    until("the quota is counted", PATIENCE, || {
+    until("the quota is counted", TIMEOUT, || {
         ensure!(client.get(&format!("{quotas}/small"))?["status"]["used"]["pods"] == "0");
         Ok(())
     })?;
-    // Nothing is made in the full namespace, whoever makes it.
+    // The quota allows no pods.
     let refused =
         &["pods cannot be created: ", "exceeded quota: small, requested: pods=1, used: pods=0, limited: pods=0"];
     let limited = ["Deployment", "StatefulSet", "DaemonSet", "Job"].map(|kind| {
@@ -162,23 +167,23 @@ fn a_workload_that_does_not_come_up_says_why() -> Result<()> {
     }
     let runtime = tokio::runtime::Runtime::new()?;
     let kubeconfig = std::fs::read_to_string(cluster.kubeconfig())?;
-    let target = runtime.block_on(async {
+    let client = runtime.block_on(async {
         let (client, connectivity) = connect(&kubeconfig, ClientOptions::default()).await?;
         anyhow::Ok(ClusterClient::visit(client, connectivity).await?)
     })?;
     for (namespace, row) in &rows {
         let gvk = Gvk::new(resource(row.kind).0, row.kind);
         let id = ObjectId { gvk, namespace: (*namespace).clone(), name: row.name.to_owned() };
-        let said = until(&format!("{id} says why"), PATIENCE, || {
-            let said = runtime.block_on(target.cause(&id))?.context("nothing is known")?;
-            let mut rest = said.as_str();
-            for part in row.says {
-                rest = rest.split_once(part).with_context(|| format!("{part:?} is not in: {said}"))?.1;
+        let message = until(&format!("{id} has a cause"), TIMEOUT, || {
+            let message = runtime.block_on(client.cause(&id))?.context("no cause")?;
+            let mut rest = message.as_str();
+            for part in row.message {
+                rest = rest.split_once(part).with_context(|| format!("{part:?} is not in: {message}"))?.1;
             }
-            anyhow::Ok(said)
+            anyhow::Ok(message)
         })?;
-        println!("{id}: {said}");
-        ensure!(!said.contains('\n'), "{said}");
+        println!("{id}: {message}");
+        ensure!(!message.contains('\n'), "{message}");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A world of which everything is known but the keys that it makes.
+//! An environment with a fixed clock and known random bytes; only the keys it generates are random.
 
 use std::rc::Rc;
 
@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use fitout_go_template::{MissingKey, Set, Value};
 use fitout_helm_functions::{Certificate, Environment, Replay, Request};
 
-#[allow(dead_code, reason = "one of the two test programs asks only the machine")]
-/// Random bytes from a stream, and a clock that stands still.
+#[allow(dead_code, reason = "one of the two test programs uses only the host's environment")]
+/// Random bytes from a stream, and a fixed clock.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) stream: Replay,
@@ -28,15 +28,15 @@ impl Environment for Known {
     }
 
     fn certificate(&self, request: &Request<'_>) -> Result<Certificate, String> {
-        fitout_environment::issue(self, request)
+        fitout_environment::issue(self, request).map_err(|error| error.to_string())
     }
 }
 
-/// What a template makes of a value in a world.
-pub(crate) fn run(world: impl Environment + 'static, text: &str, data: &Value) -> Result<String> {
-    let world: Rc<dyn Environment> = Rc::new(world);
-    let functions = fitout_helm_functions::functions(&world);
+/// Renders a template in an environment.
+pub(crate) fn run(environment: impl Environment + 'static, text: &str, data: &Value) -> Result<String> {
+    let environment: Rc<dyn Environment> = Rc::new(environment);
+    let functions = fitout_helm_functions::functions(&environment);
     let set = Set::new("root", Rc::new(functions), MissingKey::Zero);
     set.parse("t", text)?;
-    String::from_utf8(set.execute(b"t", data)?.to_vec()).context("what is printed is a text")
+    String::from_utf8(set.execute(b"t", data)?.to_vec()).context("the output is UTF-8")
 }

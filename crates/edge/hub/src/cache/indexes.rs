@@ -1,25 +1,74 @@
-//! Objects by what they have in common, so that nobody has to look through all of them.
+//! Secondary indexes: objects by what they have in common, so that a lookup does not scan a whole store.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use fitout_api::{ExtensionInstance, ExtensionRevision};
 use kube::runtime::watcher::Event;
 use kube::{Resource, ResourceExt};
 
 /// Namespace and name of an object.
 pub(crate) type Key = (String, String);
 
-/// Who is in which group, as a watch tells it. An object may be in several.
-pub(crate) struct SecondaryIndex<K, G> {
-    of: fn(&K) -> Vec<G>,
-    told: Mutex<Told<G>>,
+/// The key of an object.
+pub(crate) fn key(object: &impl Resource) -> Key {
+    (object.namespace().unwrap_or_default(), object.name_any())
 }
 
-struct Told<G> {
+/// The place of a release. Two instances with the same key compete for it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ReleaseKey {
+    /// The namespace of the organization.
+    organization: String,
+    cluster: String,
+    /// The namespace on the cluster.
+    namespace: String,
+    name: String,
+}
+
+impl ReleaseKey {
+    pub(crate) fn of(instance: &ExtensionInstance) -> Self {
+        let spec = &instance.spec;
+        Self {
+            organization: instance.namespace().unwrap_or_default(),
+            cluster: spec.cluster.clone(),
+            namespace: spec.namespace.clone(),
+            name: spec.release_name().to_owned(),
+        }
+    }
+}
+
+/// A property by which revisions are looked up.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum RevisionKey {
+    /// The instance.
+    Instance(Key),
+    /// The digest of content that the revision names.
+    Content(String),
+    /// The digest of the definition that was installed.
+    Definition(String),
+}
+
+impl RevisionKey {
+    pub(crate) fn all_of(revision: &ExtensionRevision) -> Vec<Self> {
+        let spec = &revision.spec;
+        let instance = Self::Instance((revision.namespace().unwrap_or_default(), spec.instance.clone()));
+        let contents = [&spec.artifact_digest, &spec.chart_digest].into_iter().flatten().cloned().map(Self::Content);
+        [instance, Self::Definition(spec.definition_digest.clone())].into_iter().chain(contents).collect()
+    }
+}
+
+/// Groups the objects of a kind, as a watch reports them. An object may be in several groups.
+pub(crate) struct SecondaryIndex<K, G> {
+    groups_of: fn(&K) -> Vec<G>,
+    state: Mutex<State<G>>,
+}
+
+struct State<G> {
     known: Members<G>,
-    /// Those of a list that is not yet complete: until then what was known stays.
-    coming: Members<G>,
+    /// The members of a list that is not complete yet. Until it is, the known ones stay.
+    listed: Members<G>,
 }
 
 struct Members<G> {
@@ -28,34 +77,34 @@ struct Members<G> {
 }
 
 impl<K: Resource, G: Clone + Eq + Hash> SecondaryIndex<K, G> {
-    /// `SecondaryIndex` objects by what is said of each.
-    pub(crate) fn by(of: fn(&K) -> Vec<G>) -> Self {
-        let told = Told { known: Members::none(), coming: Members::none() };
-        Self { of, told: Mutex::new(told) }
+    /// An index by the groups that this function returns for each object.
+    pub(crate) fn by(groups_of: fn(&K) -> Vec<G>) -> Self {
+        let state = State { known: Members::none(), listed: Members::none() };
+        Self { groups_of, state: Mutex::new(state) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told<G>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State<G>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of what has become of an object.
-    pub(crate) fn tell(&self, event: &Event<K>) {
-        let mut told = self.lock();
+    /// Updates the index with an event of the watch.
+    pub(crate) fn update(&self, event: &Event<K>) {
+        let mut state = self.lock();
         match event {
-            Event::Init => told.coming = Members::none(),
-            Event::InitApply(object) => told.coming.put(key(object), (self.of)(object)),
-            Event::InitDone => told.known = std::mem::replace(&mut told.coming, Members::none()),
-            Event::Apply(object) => told.known.put(key(object), (self.of)(object)),
-            Event::Delete(object) => told.known.put(key(object), vec![]),
+            Event::Init => state.listed = Members::none(),
+            Event::InitApply(object) => state.listed.put(key(object), (self.groups_of)(object)),
+            Event::InitDone => state.known = std::mem::replace(&mut state.listed, Members::none()),
+            Event::Apply(object) => state.known.put(key(object), (self.groups_of)(object)),
+            Event::Delete(object) => state.known.put(key(object), vec![]),
         }
     }
 
-    /// Those in a group.
+    /// The objects in a group.
     pub(crate) fn of(&self, group: &G) -> Vec<Key> {
         self.lock().known.of_group.get(group).into_iter().flatten().cloned().collect()
     }
 
-    /// Whether anybody is in a group.
+    /// Whether a group has any member.
     pub(crate) fn has(&self, group: &G) -> bool {
         self.lock().known.of_group.contains_key(group)
     }
@@ -66,7 +115,7 @@ impl<G: Clone + Eq + Hash> Members<G> {
         Self { of_group: HashMap::new(), groups: HashMap::new() }
     }
 
-    /// Puts an object into these groups and takes it from all others.
+    /// Puts an object into these groups, and removes it from all others.
     fn put(&mut self, object: Key, groups: Vec<G>) {
         for group in self.groups.remove(&object).into_iter().flatten() {
             if let Some(members) = self.of_group.get_mut(&group) {
@@ -83,11 +132,6 @@ impl<G: Clone + Eq + Hash> Members<G> {
             self.groups.insert(object, groups);
         }
     }
-}
-
-/// The key of an object.
-pub(crate) fn key(object: &impl Resource) -> Key {
-    (object.namespace().unwrap_or_default(), object.name_any())
 }
 
 #[cfg(test)]
@@ -112,29 +156,29 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_in_all_its_groups_and_leaves_those_that_it_is_in_no_more() {
+    fn an_update_replaces_the_groups_of_an_object() {
         let groups = by_colour();
-        groups.tell(&Event::Apply(object("apple", &["red", "green"])));
-        groups.tell(&Event::Apply(object("leaf", &["green"])));
+        groups.update(&Event::Apply(object("apple", &["red", "green"])));
+        groups.update(&Event::Apply(object("leaf", &["green"])));
         assert_eq!(names(&groups, "red"), ["apple"]);
         assert_eq!(names(&groups, "green"), ["apple", "leaf"]);
-        groups.tell(&Event::Apply(object("apple", &["green"])));
+        groups.update(&Event::Apply(object("apple", &["green"])));
         assert!(!groups.has(&"red".to_owned()));
-        groups.tell(&Event::Delete(object("apple", &["green"])));
+        groups.update(&Event::Delete(object("apple", &["green"])));
         assert_eq!(names(&groups, "green"), ["leaf"]);
-        groups.tell(&Event::Delete(object("leaf", &["green"])));
-        let told = groups.lock();
-        assert!(told.known.of_group.is_empty() && told.known.groups.is_empty());
+        groups.update(&Event::Delete(object("leaf", &["green"])));
+        let state = groups.lock();
+        assert!(state.known.of_group.is_empty() && state.known.groups.is_empty());
     }
 
     #[test]
-    fn a_new_list_counts_once_it_is_complete() {
+    fn a_relist_takes_effect_once_complete() {
         let groups = by_colour();
-        groups.tell(&Event::Apply(object("apple", &["red"])));
-        groups.tell(&Event::Init);
-        groups.tell(&Event::InitApply(object("rose", &["red"])));
+        groups.update(&Event::Apply(object("apple", &["red"])));
+        groups.update(&Event::Init);
+        groups.update(&Event::InitApply(object("rose", &["red"])));
         assert_eq!(names(&groups, "red"), ["apple"]);
-        groups.tell(&Event::InitDone);
+        groups.update(&Event::InitDone);
         assert_eq!(names(&groups, "red"), ["rose"]);
     }
 }

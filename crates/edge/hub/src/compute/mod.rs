@@ -1,5 +1,6 @@
-//! What the aggregated API answers: plans and values, computed and never stored.
+//! The answers of the aggregated API: plans and values, computed on request and never stored.
 
+mod convert;
 pub(crate) mod layers;
 pub(crate) mod plans;
 pub(crate) mod values;

@@ -1,28 +1,34 @@
-//! Values: what an instance is made with, be it there or only proposed, and whose each of them is.
+//! Values: the values of an existing or a proposed instance, and the layers that set them.
 //!
-//! The version is chosen as the session chooses it; nothing is rendered, so that it can be said whose a value is that is
-//! wrong.
+//! The version is resolved as the instance's worker does it. Nothing is rendered, so that the layer of an invalid value
+//! can be reported.
 
 use std::sync::Arc;
 
-use fitout_api::ExtensionInstance;
+use fitout_api::{ExtensionInstance, ValuesStatus};
 use fitout_plan::{Obstacle, Provenance, RenderError, ResolvedPackage, resolve};
 
-use crate::compute::layers;
-use crate::reconcile::state::{Worker, catalog_namespace};
+use crate::compute::{convert, layers};
+use crate::reconcile::convert::catalog_namespace;
+use crate::reconcile::worker::Worker;
 use crate::{Hub, PlanError};
 
 impl Hub {
-    /// Every value of this instance, with the layer that set it. Values are only for who may see them, and secrets for
-    /// nobody.
-    pub async fn values(self: &Arc<Self>, instance: &ExtensionInstance, values: bool) -> Result<Provenance, PlanError> {
-        let session = self.session(instance).await?;
-        Ok(session.provenance(instance, values).await.unwrap_or_else(|unprepared| {
-            Provenance::without(match unprepared {
+    /// Every value of an instance, with the layer that set it. Without `values`, every value is hidden; secret values
+    /// always are.
+    pub async fn values(
+        self: &Arc<Self>,
+        instance: &ExtensionInstance,
+        values: bool,
+    ) -> Result<ValuesStatus, PlanError> {
+        let worker = self.open_worker(instance).await?;
+        let provenance = worker.provenance(instance, values).await.unwrap_or_else(|error| {
+            Provenance::without(match error {
                 RenderError::Unresolved(message) => Obstacle::Unresolved(message),
-                RenderError::Invalid(message) | RenderError::Unavailable(message) => Obstacle::Wrong(message),
+                RenderError::Invalid(message) | RenderError::Unavailable(message) => Obstacle::InvalidSpec(message),
             })
-        }))
+        });
+        Ok(convert::values_status(provenance))
     }
 }
 
@@ -30,8 +36,8 @@ impl Worker {
     async fn provenance(&self, instance: &ExtensionInstance, shown: bool) -> Result<Provenance, RenderError> {
         if let Some(number) = instance.spec.rollback_to {
             return Err(RenderError::Invalid(format!(
-                "it is rolled back to revision {number}, with the values of then, which are on record as one; on the \
-                 cluster, `helm get values` shows them"
+                "it is rolled back to revision {number}, whose values are recorded without their layers; run `helm get \
+                 values` on the cluster to show them"
             )));
         }
         let layers = layers::layers(&self.hub.cache, instance).map_err(RenderError::Invalid)?;
@@ -46,8 +52,7 @@ impl Worker {
     }
 }
 
-/// Why nothing can be chosen from a catalog that is not there.
+/// The error for a catalog that does not exist.
 pub(crate) fn no_catalog(catalog: &str) -> RenderError {
-    let sentence = format!("there is no catalog {catalog}; `fitout catalog list` shows those there are");
-    RenderError::Unresolved(sentence)
+    RenderError::Unresolved(format!("catalog {catalog} does not exist; `fitout catalog list` shows the catalogs"))
 }

@@ -1,4 +1,4 @@
-//! Catalogs fill Extensions with what they offer.
+//! The controller of catalogs: reads each catalog, and writes an Extension for everything it offers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,19 +14,19 @@ use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::reconcile::state;
+use crate::reconcile::convert;
 use crate::storage::api_writes;
 use crate::{Hub, SYSTEM};
 
-/// What every catalog offers.
+/// The packages of all catalogs.
 pub(crate) struct Catalogs(watch::Sender<Offers>);
 
-/// What was read so far.
+/// The packages that were read so far.
 #[derive(Default)]
 pub(crate) struct Offers {
     /// By namespace and name.
     packages: BTreeMap<(String, String), Arc<Packages>>,
-    /// Every catalog there was when the hub began to lead was read, or could not be.
+    /// Every catalog that existed when the hub acquired the lease was read, or failed to be read.
     complete: bool,
 }
 
@@ -37,27 +37,27 @@ impl Default for Catalogs {
 }
 
 impl Catalogs {
-    /// What a catalog offers; none before it was read.
+    /// The packages of a catalog, or none before it was read.
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Arc<Packages>> {
         self.0.borrow().packages.get(&(namespace.to_owned(), name.to_owned())).cloned()
     }
 
-    /// Waits until it can be said of a catalog whether it is there: a hub that has only just begun to lead cannot.
+    /// Waits until it is known whether a catalog exists. A new leader has to read the catalogs first.
     pub(crate) async fn known(&self, namespace: &str, name: &str) {
         let key = (namespace.to_owned(), name.to_owned());
         let _ = self.0.subscribe().wait_for(|offers| offers.complete || offers.packages.contains_key(&key)).await;
     }
 
-    /// Tells of whatever is read from now on.
+    /// Notifies of every catalog that is read from now on.
     pub(crate) fn changes(&self) -> watch::Receiver<Offers> {
         self.0.subscribe()
     }
 
-    /// Forgets all but these.
-    fn retain(&self, there: &BTreeSet<(String, String)>) {
+    /// Forgets all catalogs but these.
+    fn retain(&self, existing: &BTreeSet<(String, String)>) {
         self.0.send_if_modified(|offers| {
             let before = offers.packages.len();
-            offers.packages.retain(|key, _| there.contains(key));
+            offers.packages.retain(|key, _| existing.contains(key));
             offers.packages.len() != before
         });
     }
@@ -79,9 +79,9 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
         changes.mark_unchanged();
         let catalogs = hub.cache.catalogs.state();
         let key = |catalog: &Catalog| (catalog.namespace().unwrap_or_default(), catalog.name_any());
-        let there: BTreeSet<(String, String)> = catalogs.iter().map(|catalog| key(catalog)).collect();
-        done.retain(|key, _| there.contains(key));
-        hub.catalogs.retain(&there);
+        let existing: BTreeSet<(String, String)> = catalogs.iter().map(|catalog| key(catalog)).collect();
+        done.retain(|key, _| existing.contains(key));
+        hub.catalogs.retain(&existing);
         let mut failed = false;
         for catalog in catalogs {
             let key = key(&catalog);
@@ -92,7 +92,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             match sync(&hub, &catalog).await {
                 Ok(()) => drop(done.insert(key, generation)),
                 Err(error) => {
-                    tracing::warn!(catalog = key.1, %error, "catalog");
+                    tracing::warn!(catalog = key.1, %error, "failed to sync catalog");
                     failed = true;
                 }
             }
@@ -117,26 +117,26 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
                 (ConditionStatus::False, reasons::synced::PARTIALLY_SYNCED, message.replace(" (and 0 more)", ""))
             }
         },
-        Err(message) => {
-            (ConditionStatus::False, reasons::synced::UNREACHABLE, format!("{message}; what is installed stays"))
+        Err(error) => {
+            (ConditionStatus::False, reasons::synced::UNREACHABLE, format!("{error}; what is installed stays"))
         }
     };
-    // A source that is down takes nothing away.
+    // A catalog that cannot be read keeps its Extensions.
     if let Ok(packages) = read {
         let packages = Arc::new(packages);
         let extensions = extensions(&name, &packages.packages);
         let offered: BTreeSet<String> = extensions.iter().map(object_name).collect();
         for spec in extensions {
-            write(hub, catalog, &namespace, spec).await?;
+            write_extension(hub, catalog, &namespace, spec).await?;
         }
-        withdraw(hub, &namespace, &name, &offered).await?;
+        delete_withdrawn(hub, &namespace, &name, &offered).await?;
         hub.catalogs.put(&namespace, &name, packages);
     }
     let mut status = catalog.status.clone().unwrap_or_default();
     let generation = catalog.metadata.generation;
-    let finding = |type_| ConditionUpdate { type_, status: synced, reason, message: message.clone(), generation };
-    conditions::set(&mut status.conditions, finding(conditions::SYNCED), &api_writes::now());
-    conditions::set(&mut status.conditions, finding(conditions::READY), &api_writes::now());
+    let update = |type_| ConditionUpdate { type_, status: synced, reason, message: message.clone(), generation };
+    conditions::set(&mut status.conditions, update(conditions::SYNCED), &api_writes::now());
+    conditions::set(&mut status.conditions, update(conditions::READY), &api_writes::now());
     status.observed_generation = generation;
     if let Some(packages) = hub.catalogs.get(&namespace, &name) {
         status.versions = u32::try_from(packages.packages.len()).ok();
@@ -148,34 +148,40 @@ async fn sync(hub: &Hub, catalog: &Catalog) -> Result<()> {
     Ok(())
 }
 
-/// All that a catalog offers now, or why it cannot be read.
-fn read(catalog: &Catalog) -> Result<Packages, String> {
+/// Why a catalog cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    #[error("a path on the hub's disk is only for catalogs in {SYSTEM}: ask the platform team to offer it there")]
+    PathNotAllowed,
+    #[error("{path}: {error}")]
+    Directory { path: String, error: std::io::Error },
+}
+
+/// Reads all packages of a catalog.
+fn read(catalog: &Catalog) -> Result<Packages, ReadError> {
     let directory = catalog.spec.source.directory.clone().unwrap_or_default();
     match (&directory.embedded, &directory.path) {
         (Some(name), _) => Ok(fitout_catalogs::embedded(name)),
-        // The hub's disk is the platform's: an organization must not read it through a catalog of its own.
-        (None, Some(_)) if catalog.namespace().as_deref() != Some(SYSTEM) => Err(format!(
-            "a path on the hub's disk is only for catalogs in {SYSTEM}: ask the platform team to offer it there"
-        )),
+        // The hub's disk belongs to the platform team: an organization must not read it through its own catalog.
+        (None, Some(_)) if catalog.namespace().as_deref() != Some(SYSTEM) => Err(ReadError::PathNotAllowed),
         (None, path) => {
             let path = path.clone().unwrap_or_default();
-            fitout_catalogs::directory(Path::new(&path)).map_err(|error| format!("{path}: {error}"))
+            fitout_catalogs::directory(Path::new(&path)).map_err(|error| ReadError::Directory { path, error })
         }
     }
 }
 
-/// Reads the catalog of an instance where we do not lead: who leads keeps them up to date, and the others read one when
-/// they are asked.
+/// Reads the catalog of an instance on a replica that does not lead. Only the leader keeps all catalogs up to date.
 pub(crate) fn catch_up(hub: &Hub, instance: &ExtensionInstance) {
-    let (namespace, name) = (state::catalog_namespace(instance), &instance.spec.extension.catalog);
-    let leads = hub.fence.allows_writes();
+    let (namespace, name) = (convert::catalog_namespace(instance), &instance.spec.extension.catalog);
+    let is_leader = hub.fence.allows_writes();
     let catalog = hub.cache.catalogs.get(&ObjectRef::new(name).within(&namespace));
-    if let Some(packages) = catalog.filter(|_| !leads).and_then(|catalog| read(&catalog).ok()) {
+    if let Some(packages) = catalog.filter(|_| !is_leader).and_then(|catalog| read(&catalog).ok()) {
         hub.catalogs.put(&namespace, name, Arc::new(packages));
     }
 }
 
-/// One for each extension, with its versions, the newest first.
+/// The Extensions of a catalog, each with its versions, the newest first.
 fn extensions(catalog: &str, packages: &[Arc<Package>]) -> Vec<ExtensionSpec> {
     let mut by_name: BTreeMap<&str, Vec<&Package>> = BTreeMap::new();
     for package in packages.iter().rev() {
@@ -210,8 +216,8 @@ fn object_name(spec: &ExtensionSpec) -> String {
     format!("{}.{}", spec.catalog, spec.extension)
 }
 
-/// Takes back what a catalog no longer offers. What is installed of it stays.
-async fn withdraw(hub: &Hub, namespace: &str, catalog: &str, offered: &BTreeSet<String>) -> Result<()> {
+/// Deletes the Extensions that a catalog no longer offers. Their instances stay installed.
+async fn delete_withdrawn(hub: &Hub, namespace: &str, catalog: &str, offered: &BTreeSet<String>) -> Result<()> {
     let api: Api<Extension> = Api::namespaced(hub.client.clone(), namespace);
     let of_catalog = ListParams::default().fields(&format!("spec.catalog={catalog}"));
     for found in api.list_metadata(&of_catalog).await?.items {
@@ -222,7 +228,7 @@ async fn withdraw(hub: &Hub, namespace: &str, catalog: &str, offered: &BTreeSet<
     Ok(())
 }
 
-async fn write(hub: &Hub, catalog: &Catalog, namespace: &str, spec: ExtensionSpec) -> Result<()> {
+async fn write_extension(hub: &Hub, catalog: &Catalog, namespace: &str, spec: ExtensionSpec) -> Result<()> {
     let name = object_name(&spec);
     let object = json!({
         "apiVersion": Extension::api_version(&()), "kind": Extension::kind(&()),
@@ -240,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_told_that_there_is_no_catalog_before_that_is_known() {
+    fn a_missing_catalog_is_known_once_all_are_read() {
         let catalogs = Catalogs::default();
         let known = |name: &str| catalogs.known(SYSTEM, name).now_or_never().is_some();
         assert!(!known("first") && !known("second"));

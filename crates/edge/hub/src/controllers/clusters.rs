@@ -1,4 +1,5 @@
-//! Clusters: a worker each, which owns the connection and runs the sessions of its instances.
+//! The controller of clusters: a task for each cluster, which owns the connection and runs the workers of its
+//! instances.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -20,36 +21,36 @@ use crate::controllers::finalizers;
 use crate::reconcile::{status, worker};
 use crate::storage::{api_writes, kubeconfigs};
 
-/// How long a cluster that cannot be reached is left alone, unless something changes.
+/// The pause between connection attempts, unless something changes.
 const RETRY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let (mut members, mut others) = (hub.cache.members(), hub.cache.others());
-    // Workers end when their cluster is gone, and all of them with us.
-    let mut workers: JoinSet<Key> = JoinSet::new();
-    let mut working: BTreeSet<Key> = BTreeSet::new();
+    // A task ends when its cluster is gone. All tasks end with this one.
+    let mut tasks: JoinSet<Key> = JoinSet::new();
+    let mut running: BTreeSet<Key> = BTreeSet::new();
     loop {
         members.mark_unchanged();
         others.mark_unchanged();
         for cluster in hub.cache.clusters.state() {
             let key = (cluster.namespace().unwrap_or_default(), cluster.name_any());
-            if working.insert(key.clone()) {
+            if running.insert(key.clone()) {
                 let hub = Arc::clone(&hub);
                 let span = error_span!("cluster", namespace = key.0, cluster = key.1);
-                let work = async move {
-                    work(&hub, &key).await;
+                let task = async move {
+                    run_cluster(&hub, &key).await;
                     key
                 };
-                workers.spawn(work.instrument(span));
+                tasks.spawn(task.instrument(span));
             }
         }
         for instance in without_cluster(&hub) {
             finalizers::without_cluster(&hub, &instance).await;
         }
         tokio::select! {
-            told = members.changed() => told?,
-            told = others.changed() => told?,
-            Some(ended) = workers.join_next() => { working.remove(&ended?); },
+            changed = members.changed() => changed?,
+            changed = others.changed() => changed?,
+            Some(ended) = tasks.join_next() => { running.remove(&ended?); },
         }
     }
 }
@@ -67,120 +68,126 @@ fn without_cluster(hub: &Hub) -> Vec<Arc<ExtensionInstance>> {
     instances
 }
 
-/// Connects, and connects again, for as long as the cluster is registered.
-async fn work(hub: &Arc<Hub>, key: &Key) {
+/// Connects to a cluster and serves it, again and again, for as long as it is registered.
+async fn run_cluster(hub: &Arc<Hub>, key: &Key) {
     let mut others = hub.cache.others();
     loop {
         let before = *others.borrow_and_update();
         let Some(cluster) = hub.cache.cluster(&key.0, &key.1) else { return };
-        if let Err(error) = finalizers::hold(hub, &cluster).await {
-            tracing::warn!(%error, "hold");
+        if let Err(error) = finalizers::add_to_cluster(hub, &cluster).await {
+            tracing::warn!(%error, "failed to add finalizer");
         }
         if finalizers::is_forgotten(&cluster) {
             if let Err(error) = finalizers::forget(hub, &cluster).await {
-                tracing::warn!(%error, "forget");
+                tracing::warn!(%error, "failed to forget instances");
             }
         } else {
             match open(hub, &cluster).await {
-                Ok((target, way)) => {
+                Ok((target, kubeconfig)) => {
                     let target = Arc::new(target);
-                    say(hub, &cluster, Ok(&target)).await;
-                    serve(hub, key, &target, &way).await;
+                    write_status(hub, &cluster, Ok(&target)).await;
+                    hub.change_queues.add(key, target.changes().clone());
+                    serve(hub, key, &target, &kubeconfig).await;
+                    hub.change_queues.remove(key);
                     continue;
                 }
                 Err(reason) => {
-                    say(hub, &cluster, Err(&reason)).await;
+                    write_status(hub, &cluster, Err(&reason)).await;
                     for instance in instances(hub, key) {
                         status::lost(hub, &instance, &reason).await;
                     }
                 }
             }
         }
-        if finalizers::slot(hub, key).await {
+        if finalizers::finalize_cluster(hub, key).await {
             return;
         }
         let _ = timeout(RETRY, others.wait_for(|now| *now > before + 1)).await;
     }
 }
 
+/// Connects to a cluster. Returns the digest of the kubeconfig as well.
 async fn open(hub: &Hub, cluster: &Cluster) -> Result<(ClusterClient, Digest), Disconnected> {
-    let guard = hub.metrics.client_options_for(cluster, hub.fence.clone());
-    let (client, connectivity, kubeconfig) = reach(hub, cluster, guard).await?;
+    let options = hub.metrics.client_options_for(cluster, hub.fence.clone());
+    let (client, connectivity, kubeconfig) = reach(hub, cluster, options).await?;
     let server = format!("Cluster/{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
     let opened = ClusterClient::open(client, connectivity).await;
     let target = opened.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
     alone(hub, cluster, &target.info().uid)?;
-    // One that goes has its copy, and takes it along.
+    // A cluster that is being deleted has its copy, which is deleted with it.
     if cluster.metadata.deletion_timestamp.is_none() {
         kubeconfigs::keep(hub, cluster, &kubeconfig).await;
     }
     Ok((target, Digest::of(&kubeconfig)))
 }
 
-/// Connects to a cluster, and says by which kubeconfig.
+/// Connects to a cluster. Returns the kubeconfig as well.
 pub(crate) async fn reach(
     hub: &Hub,
     cluster: &Cluster,
-    guard: ClientOptions,
+    options: ClientOptions,
 ) -> Result<(Client, Connectivity, String), Disconnected> {
-    let kubeconfig = kubeconfigs::find(hub, cluster).await.map_err(Disconnected::Kubeconfig)?;
-    let (client, connectivity) = connect(&kubeconfig, guard).await?;
+    let kubeconfig = kubeconfigs::find(hub, cluster).await;
+    let kubeconfig = kubeconfig.map_err(|error| Disconnected::Kubeconfig(error.to_string()))?;
+    let (client, connectivity) = connect(&kubeconfig, options).await?;
     Ok((client, connectivity, kubeconfig))
 }
 
-/// Refuses a cluster that is registered already, under another name.
+/// Returns an error if the cluster is registered already, under another name.
 pub(crate) fn alone(hub: &Hub, cluster: &Cluster, uid: &str) -> Result<(), Disconnected> {
-    let Some(other) = hub.cache.clusters.state().into_iter().find(|other| came_first(other, cluster, uid)) else {
+    let Some(other) = hub.cache.clusters.state().into_iter().find(|other| is_registered_first(other, cluster, uid))
+    else {
         return Ok(());
     };
     Err(Disconnected::Known { name: format!("{}/{}", other.namespace().unwrap_or_default(), other.name_any()) })
 }
 
-/// Whether another one is the same cluster, known before.
-fn came_first(other: &Cluster, cluster: &Cluster, uid: &str) -> bool {
+/// Whether another object is the same cluster, registered earlier.
+fn is_registered_first(other: &Cluster, cluster: &Cluster, uid: &str) -> bool {
     let age = |cluster: &Cluster| (cluster.metadata.creation_timestamp.clone(), cluster.metadata.uid.clone());
     let known = |cluster: &Cluster| cluster.status.as_ref().and_then(|status| status.uid.as_deref()) == Some(uid);
     other.metadata.uid != cluster.metadata.uid && known(other) && (!known(cluster) || age(other) < age(cluster))
 }
 
-/// Runs a session for each instance of the cluster, until the cluster or the way to it is another.
-async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<ClusterClient>, way: &Digest) {
+/// Runs a worker for each instance of the cluster, until the cluster is deleted or its kubeconfig changes.
+async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<ClusterClient>, kubeconfig: &Digest) {
     let (mut members, mut others) = (hub.cache.members(), hub.cache.others());
     let mut info = target.info_changes();
-    let mut told = (target.info(), None);
-    let mut sessions: JoinSet<String> = JoinSet::new();
+    let mut reported = (target.info(), None);
+    let mut workers: JoinSet<String> = JoinSet::new();
     let mut running: BTreeSet<String> = BTreeSet::new();
     loop {
         members.mark_unchanged();
         others.mark_unchanged();
         info.mark_unchanged();
         for instance in instances(hub, key) {
-            // There are many, and this is asked whenever one of them is wanted otherwise.
+            // Compared without a copy of the name: there are many instances, and this runs whenever one of them
+            // changes.
             if instance.metadata.name.as_ref().is_some_and(|name| !running.contains(name)) {
                 let (hub, target, namespace) = (Arc::clone(hub), Arc::clone(target), key.0.clone());
                 let name = instance.name_any();
                 running.insert(name.clone());
-                sessions.spawn(async move {
+                workers.spawn(async move {
                     worker::run(hub, target, namespace, name.clone()).await;
                     name
                 });
             }
         }
         let Some(cluster) = hub.cache.cluster(&key.0, &key.1) else { return };
-        let known = kubeconfigs::known(hub, &cluster).map(|kubeconfig| Digest::of(&kubeconfig));
-        if finalizers::is_forgotten(&cluster) || known.is_some_and(|known| known != *way) {
+        let known = kubeconfigs::known(hub, &cluster).map(|known| Digest::of(&known));
+        if finalizers::is_forgotten(&cluster) || known.is_some_and(|known| known != *kubeconfig) {
             return;
         }
-        if finalizers::slot(hub, key).await {
+        if finalizers::finalize_cluster(hub, key).await {
             return;
         }
         let now = (target.info(), target.connectivity().lost());
-        if told != now {
-            say(hub, &cluster, now.1.as_ref().map_or(Ok(target), Err)).await;
-            told = now;
+        if reported != now {
+            write_status(hub, &cluster, now.1.as_ref().map_or(Ok(target), Err)).await;
+            reported = now;
         }
         let connectivity = async {
-            match told.1 {
+            match reported.1 {
                 None => drop(target.connectivity().until_lost().await),
                 Some(_) => target.connectivity().until_connected().await,
             }
@@ -189,7 +196,7 @@ async fn serve(hub: &Arc<Hub>, key: &Key, target: &Arc<ClusterClient>, way: &Dig
             ended = members.changed() => if ended.is_err() { return },
             ended = others.changed() => if ended.is_err() { return },
             ended = info.changed() => if ended.is_err() { return },
-            Some(Ok(ended)) = sessions.join_next() => { running.remove(&ended); },
+            Some(Ok(ended)) = workers.join_next() => { running.remove(&ended); },
             () = connectivity => {}
         }
     }
@@ -203,7 +210,7 @@ pub(crate) fn instances(hub: &Hub, key: &Key) -> Vec<Arc<ExtensionInstance>> {
     hub.cache.instances.state().into_iter().filter(of_cluster).collect()
 }
 
-async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Arc<ClusterClient>, &Disconnected>) {
+async fn write_status(hub: &Hub, cluster: &Cluster, result: Result<&Arc<ClusterClient>, &Disconnected>) {
     let mut status: ClusterStatus = cluster.status.clone().unwrap_or_default();
     let before = status.clone();
     let (connected, reason, message) = match result {
@@ -223,15 +230,15 @@ async fn say(hub: &Hub, cluster: &Cluster, result: Result<&Arc<ClusterClient>, &
     };
     let generation = cluster.metadata.generation;
     for type_ in [conditions::CONNECTED, conditions::READY] {
-        let finding = ConditionUpdate { type_, status: connected, reason, message: message.clone(), generation };
-        conditions::set(&mut status.conditions, finding, &api_writes::now());
+        let update = ConditionUpdate { type_, status: connected, reason, message: message.clone(), generation };
+        conditions::set(&mut status.conditions, update, &api_writes::now());
     }
     status.observed_generation = generation;
     if status != before {
         let api = Api::<Cluster>::namespaced(hub.client.clone(), &cluster.namespace().unwrap_or_default());
         tracing::info!(reason, "{message}");
         if let Err(error) = api_writes::patch_status(&api, &cluster.name_any(), &status).await {
-            tracing::warn!(%error, "status");
+            tracing::warn!(%error, "failed to write status");
         }
     }
 }

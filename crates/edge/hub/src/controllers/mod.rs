@@ -1,4 +1,4 @@
-//! The controllers of everything but instances: each watches one kind and writes its status.
+//! Controllers of organizations, catalogs and clusters, finalizers, and garbage collection of content.
 
 pub(crate) mod catalogs;
 pub(crate) mod clusters;

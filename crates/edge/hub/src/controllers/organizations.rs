@@ -1,4 +1,4 @@
-//! Organizations own a namespace, and their admins have the rights in it.
+//! The controller of organizations: creates the namespace of each, and binds its members to roles.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::storage::api_writes;
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.cache.others();
-    // What was made for which generation: nothing is written twice.
+    // The generation that was reconciled last, by name.
     let mut done: BTreeMap<String, i64> = BTreeMap::new();
     loop {
         changes.mark_unchanged();
@@ -26,10 +26,10 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             if done.get(&name) == Some(&generation) || organization.metadata.deletion_timestamp.is_some() {
                 continue;
             }
-            match make(&hub, &organization).await {
+            match reconcile(&hub, &organization).await {
                 Ok(()) => drop(done.insert(name, generation)),
                 Err(error) => {
-                    tracing::warn!(organization = name, %error, "organization");
+                    tracing::warn!(organization = name, %error, "failed to reconcile organization");
                     failed = true;
                 }
             }
@@ -38,7 +38,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     }
 }
 
-async fn make(hub: &Hub, organization: &Organization) -> Result<()> {
+async fn reconcile(hub: &Hub, organization: &Organization) -> Result<()> {
     let name = organization.name_any();
     let namespace = format!("org-{name}");
     let owner = organization.controller_owner_ref(&());
@@ -47,11 +47,11 @@ async fn make(hub: &Hub, organization: &Organization) -> Result<()> {
         "metadata": { "name": namespace, "labels": { "fitout.dev/organization": name }, "ownerReferences": [owner] },
     });
     api_writes::ensure(&Api::<Namespace>::all(hub.client.clone()), &namespace, &object).await?;
-    // What a role allows is shipped with the hub; the hub only says who has it.
-    for (role, wanted) in
+    // The roles are shipped with the hub. The hub only binds members to them.
+    for (role, member_role) in
         [("fitout-organization-admin", MemberRole::Admin), ("fitout-organization-member", MemberRole::Member)]
     {
-        let members = organization.spec.members.iter().filter(|member| member.role == wanted);
+        let members = organization.spec.members.iter().filter(|member| member.role == member_role);
         let subjects: Vec<_> = members
             .map(|member| json!({ "kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": member.name }))
             .collect();
@@ -64,14 +64,14 @@ async fn make(hub: &Hub, organization: &Organization) -> Result<()> {
         api_writes::ensure(&bindings, role, &object).await?;
     }
     let mut status = organization.status.clone().unwrap_or_default();
-    let finding = ConditionUpdate {
+    let update = ConditionUpdate {
         type_: conditions::READY,
         status: ConditionStatus::True,
         reason: reasons::ready::ACCEPTED,
         message: format!("its namespace is {namespace}"),
         generation: organization.metadata.generation,
     };
-    conditions::set(&mut status.conditions, finding, &api_writes::now());
+    conditions::set(&mut status.conditions, update, &api_writes::now());
     status = OrganizationStatus {
         observed_generation: organization.metadata.generation,
         namespace: Some(namespace),

@@ -1,4 +1,4 @@
-//! Which step a session is at: in what it logs, and in how long steps take.
+//! The running step of a worker: in its log lines, and in the metrics of step durations.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,13 +9,13 @@ use tracing::{Span, error_span};
 
 use crate::metrics::Metrics;
 
-/// What comes before it is known what is to be done: a version is chosen, rendered, and the cluster looked at.
+/// The step before the first decision: the version is resolved and rendered, and the cluster observed.
 const PREPARE: &str = "prepare";
 
-/// What a session does while there is nothing to do.
+/// The step of a worker that has nothing to do.
 const WATCH: &str = "watch";
 
-/// The step that a session is at, and since when.
+/// The running step, and when it started.
 pub(crate) struct Progress {
     metrics: Arc<Metrics>,
     namespace: String,
@@ -31,7 +31,7 @@ impl Progress {
         Self { metrics, namespace, instance: instance.name_any(), cluster, at: None }
     }
 
-    /// Goes on to this step, unless it is at it. None is that there is nothing to do.
+    /// Enters a step, unless it is the running one; `None` when nothing is left to do.
     pub(crate) fn enter(&mut self, step: Option<&str>) {
         if self.at.as_ref().map(|(at, _)| at.as_str()) == step {
             return;
@@ -42,21 +42,21 @@ impl Progress {
         self.at = step.map(|step| (step.to_owned(), Instant::now()));
         match step {
             Some(PREPARE) | None => {}
-            Some(_) => self.span().in_scope(|| tracing::info!("the step begins")),
+            Some(_) => self.span().in_scope(|| tracing::info!("step started")),
         }
     }
 
-    /// Begins to find out what is to be done, where nothing was.
+    /// Enters the preparation step, if no step is running.
     pub(crate) fn wake(&mut self) {
         if self.at.is_none() {
             self.enter(Some(PREPARE));
         }
     }
 
-    /// What every line says that is logged meanwhile. It is always there, however little is logged.
+    /// The span of all log lines, at every log level.
     pub(crate) fn span(&self) -> Span {
         let Self { namespace, instance, cluster, .. } = self;
         let step = self.at.as_ref().map_or(WATCH, |(step, _)| step);
-        error_span!("session", namespace, instance, cluster, step)
+        error_span!("worker", namespace, instance, cluster, step)
     }
 }

@@ -1,118 +1,184 @@
-//! What is to be installed: chosen, had, rendered once, or brought back.
+//! The desired release: resolved, fetched, rendered once, or restored from an earlier revision.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use fitout_api::{ExtensionInstance, FailurePolicy, Policy};
+use fitout_api::{ExtensionInstance, Policy};
 use fitout_cluster_client::ClusterInfo;
 use fitout_content::{Error as ContentError, Packed};
-use fitout_model::{Digest, ObjectId, Packages};
+use fitout_model::{Digest, Packages};
 use fitout_plan::{
-    Environment, Lookup, Mask, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, RiskKind,
-    adopted, crd_risks, kept, resolve,
+    Environment, Lookup, Mask, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted, kept,
+    resolve,
 };
-use fitout_reconcile::{Action, Outcome, RecordStatus, Revision};
+use fitout_reconcile::{Claim, Revision, crds_to_check, refuse_crd_change, release_owner, restore};
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
 use crate::blocking::run_blocking;
 use crate::compute::layers;
 use crate::compute::values::no_catalog;
-use crate::reconcile::state::{Worker, catalog_namespace, owner};
+use crate::reconcile::convert::{self, catalog_namespace, failure_policy, owner};
+use crate::reconcile::worker::Worker;
 
-/// How often templates may ask for something more of the cluster.
+/// How many rounds of lookups the templates of a chart may ask for.
 const LOOKUPS: usize = 16;
 
-impl Worker {
-    /// What is wanted of an instance; of one that is to go, what it has.
-    pub(crate) async fn rendered_for(
-        &mut self,
-        instance: &ExtensionInstance,
-    ) -> Result<Arc<RenderedRelease>, RenderError> {
-        self.prepare_again(None);
-        if instance.metadata.deletion_timestamp.is_none() {
-            return self.prepare(instance).await;
-        }
-        let hooks = |last: &&Revision| !last.hooks.is_empty() && !instance.spec.skip_delete_hooks;
-        let last = self.recorded.revisions.last().filter(hooks);
-        let Some(last) = last else { return Err(RenderError::Invalid("it is being removed".to_owned())) };
-        let key = last.artifact.clone();
-        if let Some((_, prepared)) = self.prepared.as_ref().filter(|(made_from, _)| *made_from == key) {
-            return prepared.clone();
-        }
-        let prepared = self.bring_back(instance, last.number).await.map(Arc::new);
-        self.prepared = Some((key, prepared.clone()));
-        prepared
+/// The last rendered release of a worker.
+#[derive(Default)]
+pub(crate) struct RenderCache {
+    /// The result, with the digest of everything that it depends on.
+    last: Option<(Digest, Result<Arc<RenderedRelease>, RenderError>)>,
+    /// When a chart that could not be fetched or rendered is fetched again.
+    retry_at: Option<Instant>,
+}
+
+impl RenderCache {
+    /// Forgets the last result.
+    pub(crate) fn clear(&mut self) {
+        self.last = None;
     }
 
-    /// `RenderedRelease` again only when something that goes into it has changed.
-    async fn prepare(&mut self, instance: &ExtensionInstance) -> Result<Arc<RenderedRelease>, RenderError> {
+    /// The time left until a failed chart is fetched again.
+    pub(crate) fn retry_in(&self) -> Option<Duration> {
+        self.retry_at.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    fn get(&self, key: &Digest) -> Option<&Result<Arc<RenderedRelease>, RenderError>> {
+        self.last.as_ref().filter(|(from, _)| from == key).map(|(_, result)| result)
+    }
+
+    /// The content of the last rendered release, if it is this artifact.
+    fn content(&self, artifact: &Digest) -> Option<String> {
+        let (_, result) = self.last.as_ref()?;
+        let rendered = result.as_ref().ok().filter(|rendered| rendered.artifact.digest == *artifact)?;
+        // An older hub may have serialized the same content differently.
+        Some(rendered.content.text()).filter(|text| Digest::of(text) == *artifact)
+    }
+}
+
+/// A failed attempt to render, and when another one may succeed although nothing that the hub watches has changed.
+struct FailedAttempt {
+    error: RenderError,
+    retry_at: Option<Instant>,
+}
+
+impl From<RenderError> for FailedAttempt {
+    fn from(error: RenderError) -> Self {
+        Self { error, retry_at: None }
+    }
+}
+
+impl Worker {
+    /// The desired release of an instance. For an instance that is being deleted, the installed one with its delete hooks.
+    pub(crate) async fn render(&mut self, instance: &ExtensionInstance) -> Result<Arc<RenderedRelease>, RenderError> {
+        self.render_cache.retry_at = None;
+        if instance.metadata.deletion_timestamp.is_none() {
+            return self.render_desired(instance).await;
+        }
+        let has_hooks = |last: &&Revision| !last.hooks.is_empty() && !instance.spec.skip_delete_hooks;
+        let Some(last) = self.recorded.revisions.last().filter(has_hooks) else {
+            return Err(RenderError::Invalid("the instance is being deleted".to_owned()));
+        };
+        let (key, number) = (last.artifact.clone(), last.number);
+        if let Some(result) = self.render_cache.get(&key) {
+            return result.clone();
+        }
+        let result = self.restored(instance, number).await.map(Arc::new);
+        self.render_cache.last = Some((key, result.clone()));
+        result
+    }
+
+    /// Renders the desired release, unless none of its inputs has changed.
+    async fn render_desired(&mut self, instance: &ExtensionInstance) -> Result<Arc<RenderedRelease>, RenderError> {
         let info = self.target.info();
         let catalog = &instance.spec.extension.catalog;
         let of = catalog_namespace(instance);
         self.hub.catalogs.known(&of, catalog).await;
         let packages = self.hub.catalogs.get(&of, catalog);
-        let installed = self.installed().cloned();
-        if let Some(other) = self.rival(instance) {
-            let release = instance.spec.release_name();
-            let sentence = format!("release {release} is instance {other}'s; choose another release name or namespace");
-            return Err(RenderError::Invalid(sentence));
-        }
+        self.ensure_release_is_ours(instance)?;
         let values = layers::values(&self.hub.cache, instance).map_err(RenderError::Invalid)?;
-        let from = json!([
+        let key = Digest::of_value(&json!([
             instance.spec,
             values,
             info.version,
-            installed,
-            self.has_failed(),
+            self.installed(),
+            self.recorded.has_failed(&self.records.statuses),
             packages.as_ref().map(|packages| {
                 packages.packages.iter().map(|package| package.digest.to_string()).collect::<Vec<_>>()
             })
-        ]);
-        let key = Digest::of_value(&from);
-        if let Some((made_from, prepared)) = &self.prepared
-            && *made_from == key
-            && prepared.is_ok()
-        {
-            return prepared.clone();
+        ]));
+        if let Some(Ok(rendered)) = self.render_cache.get(&key) {
+            return Ok(Arc::clone(rendered));
         }
-        let prepared = match (instance.spec.rollback_to, packages) {
-            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await,
+        let attempt = match (instance.spec.rollback_to, packages) {
+            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await.map_err(Into::into),
             (None, Some(packages)) => {
                 let request = self.request(instance, &values, &info);
                 match resolve(&request, &packages) {
-                    Ok(chosen) => self.rendered(instance, &request, chosen, &of).await,
-                    Err(unresolved) => Err(unresolved),
+                    Ok(chosen) => self.fetch_and_render(instance, &request, chosen, &of).await,
+                    Err(unresolved) => Err(unresolved.into()),
                 }
             }
-            (None, None) => Err(no_catalog(catalog)),
+            (None, None) => Err(no_catalog(catalog).into()),
         };
-        let prepared = prepared.map_err(|unprepared| self.without_secrets(unprepared, instance));
-        let prepared = prepared.map(|mut prepared| {
-            prepared.ignore = instance.spec.drift.ignore.iter().map(Into::into).collect();
-            Arc::new(prepared)
-        });
-        self.prepared = Some((key, prepared.clone()));
-        prepared
+        let result = match attempt {
+            Ok(mut rendered) => {
+                rendered.ignore = instance.spec.drift.ignore.iter().map(convert::ignore).collect();
+                Ok(Arc::new(rendered))
+            }
+            Err(FailedAttempt { error, retry_at }) => {
+                self.render_cache.retry_at = retry_at;
+                Err(self.without_secrets(error, instance))
+            }
+        };
+        self.render_cache.last = Some((key, result.clone()));
+        result
     }
 
-    /// What a chart finds wrong may quote the value. What came from a secret is told to nobody.
-    fn without_secrets(&self, unprepared: RenderError, instance: &ExtensionInstance) -> RenderError {
-        let RenderError::Invalid(sentence) = &unprepared else { return unprepared };
+    /// Refuses to render for a release that belongs to another instance.
+    fn ensure_release_is_ours(&self, instance: &ExtensionInstance) -> Result<(), RenderError> {
+        let others = self.hub.cache.instances_of_release(instance);
+        let others: Vec<_> =
+            others.iter().map(|other| (other.name_any(), other.uid().unwrap_or_default(), other)).collect();
+        let claims = others.iter().map(|(name, uid, other)| Claim {
+            instance: name,
+            installed: other.status.as_ref().is_some_and(|status| status.revision.is_some()),
+            created: &other.metadata.creation_timestamp,
+            uid,
+        });
+        let own = Claim {
+            instance: &self.name,
+            installed: !self.recorded.revisions.is_empty(),
+            created: &instance.metadata.creation_timestamp,
+            uid: &instance.uid().unwrap_or_default(),
+        };
+        match release_owner(&own, claims) {
+            None => Ok(()),
+            Some(other) => Err(RenderError::Invalid(format!(
+                "release {} belongs to instance {other}; choose another release name or namespace",
+                instance.spec.release_name()
+            ))),
+        }
+    }
+
+    /// Hides a chart's message that may quote a value from a secret.
+    fn without_secrets(&self, error: RenderError, instance: &ExtensionInstance) -> RenderError {
+        let RenderError::Invalid(message) = &error else { return error };
         let secrets = layers::secrets(&self.hub.cache, instance).unwrap_or_default();
-        if !Mask::default().secrets(&secrets).hides(&json!(sentence)) {
-            return unprepared;
+        if !Mask::default().secrets(&secrets).hides(&json!(message)) {
+            return error;
         }
         let name = instance.name_any();
         RenderError::Invalid(format!(
-            "its values are refused, and why may name a secret, so it is not said here; `fitout values {name} --explain` shows \
-             which of them come from valuesFrom"
+            "the chart refuses its values; the reason is hidden, because it may contain a secret; `fitout values {name} \
+             --explain` shows which values come from valuesFrom"
         ))
     }
 
-    /// What is asked for with these values.
+    /// The request to resolve and render an instance with these values.
     pub(crate) fn request<'a>(
         &'a self,
         instance: &'a ExtensionInstance,
@@ -124,75 +190,63 @@ impl Worker {
             extension: &spec.extension.name,
             version: spec.version.as_deref(),
             latest: spec.upgrade.policy == Policy::Latest,
-            installed: self.installed().map(String::as_str),
+            installed: self.installed(),
             values,
             owner: owner(instance),
-            revision: self.next_number(),
+            revision: self.recorded.next_number(&self.records.statuses),
             kubernetes: &info.version,
             apis: &info.apis,
         }
     }
 
-    /// The number of the revision that would be made: one that was never begun gives way to it.
-    fn next_number(&self) -> u32 {
-        let begun = |last: &Revision| last.outcome.is_some() || self.records.contains_key(&last.number);
-        self.recorded.revisions.last().map_or(1, |last| last.number + u32::from(begun(last)))
-    }
-
-    fn prepare_again(&self, due: Option<Instant>) {
-        *self.due.lock().unwrap_or_else(PoisonError::into_inner) = due;
-    }
-
-    /// Rendered from what was published, if it was.
-    async fn rendered(
+    /// Fetches the chart of a resolved package, if it has one, and renders it.
+    async fn fetch_and_render(
         &self,
         instance: &ExtensionInstance,
         request: &Request<'_>,
         chosen: ResolvedPackage,
         catalog: &str,
-    ) -> Result<RenderedRelease, RenderError> {
-        let archive = self.hub.archive(catalog, &chosen.package).await.map_err(|absent| {
-            self.prepare_again(Some(absent.due));
-            absent.why
-        })?;
+    ) -> Result<RenderedRelease, FailedAttempt> {
+        let archive = self.hub.archive(catalog, &chosen.package).await;
+        let archive = archive.map_err(|failed| FailedAttempt { error: failed.why, retry_at: Some(failed.due) })?;
         let published = archive.is_some();
-        let rendered = self.rendered_once(instance, request, ResolvedPackage { archive, ..chosen }).await;
-        // Whoever has published it may mend it, and does not tell us.
-        if published && matches!(rendered, Err(RenderError::Invalid(_))) {
-            self.prepare_again(Some(Instant::now() + self.hub.options.fetch_retry_interval));
-        }
-        rendered
+        let rendered = self.render_once(instance, request, ResolvedPackage { archive, ..chosen }).await;
+        rendered.map_err(|error| {
+            // The publisher may correct the chart without any notification.
+            let correctable = published && matches!(error, RenderError::Invalid(_));
+            let retry_at = correctable.then(|| Instant::now() + self.hub.options.fetch_retry_interval);
+            FailedAttempt { error, retry_at }
+        })
     }
 
-    /// Rendered once for the same inputs: what was kept of the newest revision is what is wanted, as long as they are its
-    /// own.
-    async fn rendered_once(
+    /// Renders a resolved package, unless the newest revision was rendered from the same inputs.
+    async fn render_once(
         &self,
         instance: &ExtensionInstance,
         request: &Request<'_>,
         chosen: ResolvedPackage,
     ) -> Result<RenderedRelease, RenderError> {
         let inputs = chosen.inputs(request);
-        if let Some((failed, good)) = self.good_instead(instance, &inputs) {
-            let mut prepared = self.bring_back(instance, good).await?;
-            prepared.why = format!(
-                "revision {failed} has failed, so what was installed before is back; it stays until something else is wanted"
+        let policy = failure_policy(instance.spec.on_failure);
+        if let Some(choice) = restore(policy, &inputs, &self.recorded, &self.records.statuses) {
+            let mut rendered = self.restored(instance, choice.revision).await?;
+            rendered.why = format!(
+                "revision {} failed, so the release before it was restored; it stays until the instance changes",
+                choice.failed
             );
-            return Ok(prepared);
+            return Ok(rendered);
         }
-        let last = self.recorded.revisions.last();
-        if let Some(last) =
-            last.filter(|last| self.inputs.get(&last.number).map(String::as_str) == Some(inputs.as_str()))
-            && let Some(kept) = self.kept(instance, &last.artifact).await?
+        if let Some(last) = self.recorded.revisions.last().filter(|last| last.inputs.as_ref() == Some(&inputs))
+            && let Some(content) = self.content(instance, &last.artifact).await?
         {
-            return chosen.again(&kept, request);
+            return chosen.again(&content, request);
         }
         let mut answers: BTreeMap<Lookup, Value> = BTreeMap::new();
         for _ in 0..LOOKUPS {
             match render(&chosen, request, &answers)? {
-                RenderProgress::Ready(prepared) => {
-                    self.ensure_safe(instance, &prepared).await?;
-                    return Ok(*prepared);
+                RenderProgress::Ready(rendered) => {
+                    self.ensure_crds_are_safe(instance, &rendered).await?;
+                    return Ok(*rendered);
                 }
                 RenderProgress::Need(lookups) => {
                     for lookup in lookups {
@@ -203,47 +257,22 @@ impl Worker {
                 }
             }
         }
-        let message =
-            format!("its templates look up ever more of the cluster, more than {LOOKUPS} times; mend the chart");
-        Err(RenderError::Invalid(message))
+        Err(RenderError::Invalid(format!(
+            "the templates of the chart still look up objects after {LOOKUPS} rounds; correct the chart"
+        )))
     }
 
-    /// Where these inputs have failed and a failure brings back what was there: the revision that failed, and the one that
-    /// was.
-    fn good_instead(&self, instance: &ExtensionInstance, inputs: &Digest) -> Option<(u32, u32)> {
-        if instance.spec.on_failure != FailurePolicy::Rollback {
-            return None;
-        }
-        let failed = |revision: &&Revision| {
-            self.inputs.get(&revision.number).map(String::as_str) == Some(inputs.as_str())
-                && self.records.get(&revision.number) == Some(&RecordStatus::Failed)
-        };
-        let failed = self.recorded.revisions.iter().rev().find(failed)?;
-        let good = self
-            .recorded
-            .revisions
-            .iter()
-            .rev()
-            .find(|revision| revision.outcome == Some(Outcome::Deployed) || revision.action == Action::Rollback);
-        good.map(|good| (failed.number, good.number))
-    }
-
-    /// Refuses to change definitions of custom resources so that what is stored is lost, unless that was asked for by name.
-    async fn ensure_safe(&self, instance: &ExtensionInstance, prepared: &RenderedRelease) -> Result<(), RenderError> {
-        let content = &prepared.content;
-        let definitions = content.crds.iter().chain(&content.objects);
-        for new in definitions.filter(|object| object["kind"] == "CustomResourceDefinition") {
-            let Some(id) = ObjectId::of(new).filter(|id| !instance.spec.allow_data_loss.contains(&id.name)) else {
-                continue;
-            };
-            let read = self.target.read(&id).await;
-            let Some(old) = read.map_err(|refusal| RenderError::Unavailable(refusal.to_string()))? else { continue };
-            let danger = crd_risks(&old, new)
-                .into_iter()
-                .find(|danger| matches!(danger.harm, RiskKind::Impossible | RiskKind::Loss));
-            if let Some(danger) = danger {
-                let sentence = format!("{id}: {danger}; stay at this version, or name {} in allowDataLoss", id.name);
-                return Err(RenderError::Invalid(sentence));
+    /// Refuses CRD changes that would lose stored objects, unless the instance allows them by name.
+    async fn ensure_crds_are_safe(
+        &self,
+        instance: &ExtensionInstance,
+        rendered: &RenderedRelease,
+    ) -> Result<(), RenderError> {
+        for (id, desired) in crds_to_check(&rendered.content, &instance.spec.allow_data_loss) {
+            let live = self.target.read(&id).await;
+            let Some(live) = live.map_err(|refusal| RenderError::Unavailable(refusal.to_string()))? else { continue };
+            if let Some(refusal) = refuse_crd_change(&id, &live, desired) {
+                return Err(RenderError::Invalid(refusal));
             }
         }
         Ok(())
@@ -255,90 +284,76 @@ impl Worker {
         number: u32,
         packages: Option<&Packages>,
     ) -> Result<RenderedRelease, RenderError> {
-        let mut found = self.bring_back(instance, number).await?;
-        // Only Helm's tables show it; where the catalog has forgotten the version, they show none.
+        let mut rendered = self.restored(instance, number).await?;
+        // Only Helm's tables show the app version; it is empty if the catalog no longer has the version.
         let mut known = packages.into_iter().flat_map(|packages| &packages.packages).map(|package| &package.definition);
-        let app_version = known.find(|definition| {
-            definition.extension == instance.spec.extension.name && definition.version.to_string() == found.version
+        let definition = known.find(|definition| {
+            definition.extension == instance.spec.extension.name && definition.version.to_string() == rendered.version
         });
-        found.app_version = app_version.and_then(|definition| definition.app_version.clone()).unwrap_or_default();
-        Ok(found)
+        rendered.app_version = definition.and_then(|definition| definition.app_version.clone()).unwrap_or_default();
+        Ok(rendered)
     }
 
-    /// The version that is installed.
-    pub(crate) fn installed(&self) -> Option<&String> {
-        let mut newest_first = self.recorded.revisions.iter().rev();
-        let deployed = newest_first.find(|revision| revision.outcome == Some(Outcome::Deployed));
-        deployed.and_then(|revision| self.versions.get(&revision.number))
+    /// The installed version.
+    pub(crate) fn installed(&self) -> Option<&str> {
+        self.recorded.deployed().map(|revision| revision.version.as_str())
     }
 
-    /// Another instance that has the same release: the one that is installed keeps it, or else the older.
-    fn rival(&self, instance: &ExtensionInstance) -> Option<String> {
-        let age = |instance: &ExtensionInstance| (instance.metadata.creation_timestamp.clone(), instance.uid());
-        let installed = |other: &ExtensionInstance| other.status.as_ref().is_some_and(|said| said.revision.is_some());
-        let ours = (self.recorded.revisions.is_empty(), age(instance));
-        let others = self.hub.cache.instances_of_release(instance);
-        let rival = others.iter().find(|other| (!installed(other), age(other)) < ours);
-        rival.map(|other| other.name_any())
-    }
-
-    /// The artifact of an earlier revision: the very thing that was applied then. Of one that another hand made, what its
-    /// record says.
-    pub(crate) async fn bring_back(
+    /// The artifact of an earlier revision, exactly as it was applied. For a revision of another client, the content of its
+    /// release record.
+    pub(crate) async fn restored(
         &self,
         instance: &ExtensionInstance,
         number: u32,
     ) -> Result<RenderedRelease, RenderError> {
         let revision = self.recorded.revisions.iter().find(|revision| revision.number == number);
-        if revision.is_none() && self.records.contains_key(&number) {
-            return self.bring_back_record(instance, number).await;
+        if revision.is_none() && self.records.statuses.contains_key(&number) {
+            return self.restored_from_record(instance, number).await;
         }
-        // Once it was brought back, the newest revision has the same content and the old one may be forgotten.
+        // After a rollback the newest revision has the same artifact, and the old revision may have been removed.
         let revision = revision
             .or(self.recorded.revisions.last())
-            .ok_or_else(|| RenderError::Invalid("there is no revision yet".to_owned()))?;
+            .ok_or_else(|| RenderError::Invalid("the instance has no revision yet".to_owned()))?;
         let lost = || RenderError::Invalid(ContentError::Missing(revision.artifact.clone()).to_string());
-        let mut prepared = kept(&self.kept(instance, &revision.artifact).await?.ok_or_else(lost)?, Some(number))?;
-        prepared.version = self.versions.get(&revision.number).cloned().unwrap_or_default();
-        prepared.inputs = self.inputs.get(&revision.number).cloned().map(Digest::from);
-        prepared.why = format!("revision {number} was asked for");
-        Ok(prepared)
+        let mut rendered = kept(&self.content(instance, &revision.artifact).await?.ok_or_else(lost)?, Some(number))?;
+        rendered.version.clone_from(&revision.version);
+        rendered.inputs.clone_from(&revision.inputs);
+        rendered.why = format!("a rollback to revision {number} was requested");
+        Ok(rendered)
     }
 
-    async fn bring_back_record(
+    async fn restored_from_record(
         &self,
         instance: &ExtensionInstance,
         number: u32,
     ) -> Result<RenderedRelease, RenderError> {
         let records = self.target.records(instance.spec.release_name(), &instance.spec.namespace).await;
         let mut records = records.map_err(|refusal| RenderError::Invalid(refusal.to_string()))?;
-        let gone = || RenderError::Invalid(format!("the record of revision {number} is gone; choose another revision"));
+        let gone = || {
+            RenderError::Invalid(format!("the release record of revision {number} is gone; choose another revision"))
+        };
         let record = records.remove(&number).ok_or_else(gone)?;
-        let mut prepared = adopted(&record.release, owner(instance), &self.target.info().apis)?;
-        prepared.artifact.rolls_back_to = Some(number);
-        prepared.why = format!("revision {number} was asked for");
-        Ok(prepared)
+        let mut rendered = adopted(&record.release, owner(instance), &self.target.info().apis)?;
+        rendered.artifact.rolls_back_to = Some(number);
+        rendered.why = format!("a rollback to revision {number} was requested");
+        Ok(rendered)
     }
 
-    /// The content of an artifact, if it is not lost: what was prepared last need not be read.
-    async fn kept(&self, instance: &ExtensionInstance, artifact: &Digest) -> Result<Option<String>, RenderError> {
-        let last = self.prepared.as_ref().and_then(|(_, prepared)| prepared.as_ref().ok());
-        let last =
-            last.filter(|prepared| prepared.artifact.digest == *artifact).map(|prepared| prepared.content.text());
-        // An older hub may have written the same in another way.
-        if let Some(text) = last.filter(|text| Digest::of(text) == *artifact) {
+    /// The content of an artifact, unless it is lost.
+    async fn content(&self, instance: &ExtensionInstance, artifact: &Digest) -> Result<Option<String>, RenderError> {
+        if let Some(text) = self.render_cache.content(artifact) {
             return Ok(Some(text));
         }
         match self.hub.content.get(artifact).await {
             Ok(content) => Ok(String::from_utf8(content).ok()),
             Err(error @ ContentError::Hub(_)) => Err(RenderError::Unavailable(error.to_string())),
-            Err(_) => self.kept_by_record(instance, artifact).await,
+            Err(_) => self.content_from_record(instance, artifact).await,
         }
     }
 
-    /// The same, where the hub ended before it kept it: the record of a revision holds what the revision installs. It is on
-    /// the cluster, where others may write, so it counts for nothing unless it is the very same.
-    async fn kept_by_record(
+    /// The content of an artifact from the release record of its revision, where the hub ended before it stored it. Other
+    /// clients can write records, so the content counts only if it has the recorded digest.
+    async fn content_from_record(
         &self,
         instance: &ExtensionInstance,
         artifact: &Digest,
@@ -347,10 +362,11 @@ impl Worker {
         let mut records = records.map_err(|refusal| RenderError::Unavailable(refusal.to_string()))?;
         let of = self.recorded.revisions.iter().rev().filter(|revision| revision.artifact == *artifact);
         let apis = &self.target.info().apis;
-        let made = of
+        let releases = of
             .filter_map(|revision| records.remove(&revision.number))
             .filter_map(|record| adopted(&record.release, owner(instance), apis).ok());
-        let text = made.into_iter().find(|made| made.artifact.digest == *artifact).map(|made| made.content.text());
+        let same = releases.into_iter().find(|release| release.artifact.digest == *artifact);
+        let text = same.map(|release| release.content.text());
         if let Some(text) = &text {
             self.hub.deferred_writes.keep(Packed::new(text.as_bytes()));
         }
@@ -358,12 +374,12 @@ impl Worker {
     }
 }
 
-/// Renders on this thread: what templates see does not slot it.
+/// Renders on this thread: a template's environment is not `Send`.
 fn render(
     chosen: &ResolvedPackage,
     request: &Request,
     answers: &BTreeMap<Lookup, Value>,
 ) -> Result<RenderProgress, RenderError> {
-    let world: Rc<dyn Environment> = Rc::new(fitout_environment::HostEnvironment);
-    run_blocking(chosen.size(), || chosen.render(request, answers, &world))
+    let environment: Rc<dyn Environment> = Rc::new(fitout_environment::HostEnvironment);
+    run_blocking(chosen.size(), || chosen.render(request, answers, &environment))
 }

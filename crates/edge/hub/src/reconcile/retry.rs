@@ -1,89 +1,139 @@
-//! When something goes wrong: what is known then, and when it is tried again.
+//! The errors of a worker, and the backoff after them.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
-use fitout_cluster_client::Refusal;
+use fitout_cluster_client::ClusterError;
+use fitout_plan::RenderError;
 
-/// Something that did not work.
-#[derive(Debug)]
-pub(crate) struct ReconcileError {
-    /// What, for a person.
-    pub(crate) sentence: String,
-    /// Nobody knows whether it was done all the same, or what is known is not so any more.
-    pub(crate) unsure: bool,
-    /// To try the same again does not help.
-    pub(crate) terminal: bool,
+/// Why a round failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReconcileError {
+    /// The target cluster did not carry out a call.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    /// The hub's API server did not carry out a call.
+    #[error(transparent)]
+    Hub(#[from] kube::Error),
+    /// Content could not be read or stored.
+    #[error(transparent)]
+    Content(#[from] fitout_content::Error),
+    /// A release record could not be encoded.
+    #[error(transparent)]
+    Record(#[from] fitout_helm_release::Error),
+    /// The desired artifact could not be rendered, or a recorded one could not be read.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// Recorded state differs from what the worker knows.
+    #[error("{0}; it is read again")]
+    Stale(String),
+    /// Another client writes to the release's records at the same time.
+    #[error("another client is changing the release")]
+    OutOfBandChange,
+    /// A hook failed.
+    #[error("{0}")]
+    HookFailed(String),
+    /// An object did not become healthy before the deadline.
+    #[error("{0}")]
+    HealthTimeout(String),
+    /// The status of the instance could not be written.
+    #[error("the hub's API server did not accept the status")]
+    StatusNotWritten,
+    /// An effect names a part that the rendered release does not have.
+    #[error("the rendered release has no {0}")]
+    Incomplete(String),
 }
 
-/// Something is not as it is known to be.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}; it is looked at again")]
-pub(crate) struct StaleState(pub(crate) String);
-
 impl ReconcileError {
-    pub(crate) fn of(error: &anyhow::Error) -> Self {
-        // A server that says that something went wrong with it does not say when.
-        let answered = |error: &kube::Error| matches!(error, kube::Error::Api(status) if status.code < 500);
-        let unsure = error.chain().any(|cause| {
-            cause.is::<StaleState>()
-                || cause.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.unsure)
-                || cause.downcast_ref::<kube::Error>().is_some_and(|error| !answered(error))
-        });
-        let refused = error.downcast_ref::<Refusal>().is_some_and(|refusal| !refusal.passing);
-        Self { sentence: format!("{error:#}"), unsure, terminal: refused && !unsure }
+    /// Whether it is certain that the failed write was not carried out and that recorded state is current. Otherwise the
+    /// worker must read everything again.
+    pub(crate) fn is_outcome_known(&self) -> bool {
+        match self {
+            Self::Cluster(error) => error.cause.is_outcome_known(),
+            Self::Hub(error) | Self::Content(fitout_content::Error::Hub(error)) => is_answered(error),
+            Self::Stale(_) | Self::OutOfBandChange | Self::StatusNotWritten => false,
+            Self::Content(_)
+            | Self::Record(_)
+            | Self::Render(_)
+            | Self::HookFailed(_)
+            | Self::HealthTimeout(_)
+            | Self::Incomplete(_) => true,
+        }
+    }
+
+    /// Whether a retry of the same change fails again.
+    pub(crate) fn is_terminal(&self) -> bool {
+        match self {
+            Self::Cluster(error) => !error.cause.is_retryable() && error.cause.is_outcome_known(),
+            Self::HookFailed(_) | Self::HealthTimeout(_) => true,
+            _ => false,
+        }
     }
 }
 
-/// How long until the next attempt: ever longer, and never quite the same, so that those who failed together do not come
-/// back together.
+/// Whether the server has rejected a call. A server error leaves open whether the call was carried out.
+fn is_answered(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code < 500)
+}
+
+/// Exponential backoff with jitter, so that workers that failed together do not retry together.
 #[derive(Debug)]
-pub(crate) struct Retry(Duration);
+pub(crate) struct Backoff(Duration);
 
 const FIRST: Duration = Duration::from_millis(500);
 const LAST: Duration = Duration::from_mins(1);
 
-impl Default for Retry {
+impl Default for Backoff {
     fn default() -> Self {
         Self(FIRST)
     }
 }
 
-impl Retry {
-    /// The time to wait now.
-    pub(crate) fn pause(&mut self) -> Duration {
+impl Backoff {
+    /// The pause before the next attempt; the one after it is twice as long, up to a limit.
+    pub(crate) fn next_pause(&mut self) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LAST);
         // A quarter less to a quarter more.
-        let chance = u32::try_from(RandomState::new().build_hasher().finish() % 500).unwrap_or(0);
-        pause * (750 + chance) / 1000
+        let jitter = u32::try_from(RandomState::new().build_hasher().finish() % 500).unwrap_or(0);
+        pause * (750 + jitter) / 1000
     }
 }
 
-/// When a hook that has failed is tried again. Expected of anything else, our own writes among it, makes that no sooner: every
-/// attempt does something.
+/// The retry of a failed hook. Notifications do not bring it forward: every attempt runs the hook.
 #[derive(Debug, Default)]
-pub(crate) struct Backoff {
-    retry: Retry,
+pub(crate) struct HookRetry {
+    backoff: Backoff,
     due: Option<Instant>,
 }
 
-impl Backoff {
-    /// Takes note that it has failed, however often that is said of one attempt.
+impl HookRetry {
+    /// Schedules the next attempt. Reporting the same failure again does not change it.
     pub(crate) fn fail(&mut self, now: Instant) {
-        let retry = &mut self.retry;
-        self.due.get_or_insert_with(|| now + retry.pause());
+        let backoff = &mut self.backoff;
+        self.due.get_or_insert_with(|| now + backoff.next_pause());
     }
 
-    /// Takes note that another attempt was begun: should that fail too, the pause is longer.
-    pub(crate) fn begin(&mut self) {
+    /// Notes that the next attempt has started: if it fails, too, the pause is longer.
+    pub(crate) fn start(&mut self) {
         self.due = None;
     }
 
-    /// How long until the next attempt; none where nothing has failed.
+    /// The time left until the next attempt; `None` where no hook has failed.
     pub(crate) fn left(&self) -> Option<Duration> {
         self.due.map(|due| due.saturating_duration_since(Instant::now()))
     }
+}
+
+/// The retries of one worker.
+#[derive(Debug, Default)]
+pub(crate) struct RetryState {
+    /// The retry of a failed hook.
+    pub(crate) hook: HookRetry,
+    /// The cause of the last hook failure, read before the hook's objects are deleted.
+    pub(crate) hook_cause: Option<String>,
+    /// The pause between health checks of an unhealthy workload.
+    pub(crate) health: Backoff,
 }
 
 #[cfg(test)]
@@ -93,42 +143,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_who_was_told_no_is_sure() {
-        let said = |code| kube::Error::Api(Box::new(Status { code, ..Status::default() }));
-        let rows = [
-            (said(403).into(), false),
-            (said(409).into(), false),
-            (said(500).into(), true),
-            (said(504).into(), true),
-            (anyhow::Error::from(StaleState("it is another".to_owned())).context("write"), true),
-            (anyhow::anyhow!("nothing is prepared"), false),
+    fn outcome_is_known_only_after_a_rejection() {
+        let answer = |code| kube::Error::Api(Box::new(Status { code, ..Status::default() }));
+        let rows: [(ReconcileError, bool); 8] = [
+            (answer(403).into(), true),
+            (answer(409).into(), true),
+            (answer(500).into(), false),
+            (answer(504).into(), false),
+            (fitout_content::Error::Hub(answer(500)).into(), false),
+            (ReconcileError::Stale("it is another".to_owned()), false),
+            (ReconcileError::OutOfBandChange, false),
+            (ReconcileError::Incomplete("hook 3".to_owned()), true),
         ];
-        for (error, unsure) in rows {
-            assert_eq!(ReconcileError::of(&error).unsure, unsure, "{error:#}");
+        for (error, known) in rows {
+            assert_eq!(error.is_outcome_known(), known, "{error}");
+            assert!(!error.is_terminal(), "{error}");
         }
     }
 
     #[test]
-    fn a_failure_that_is_told_twice_is_one_and_the_next_one_waits_longer() {
-        let mut patience = Backoff::default();
-        assert_eq!(patience.left(), None);
+    fn failed_hook_and_missed_deadline_are_terminal() {
+        for error in [ReconcileError::HookFailed(String::new()), ReconcileError::HealthTimeout(String::new())] {
+            assert!(error.is_terminal() && error.is_outcome_known(), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn hook_failure_reported_twice_counts_once() {
+        let mut retry = HookRetry::default();
+        assert_eq!(retry.left(), None);
         let now = Instant::now();
-        patience.fail(now);
-        let due = patience.due;
-        patience.fail(now + FIRST);
-        assert!(patience.due == due && due >= Some(now + FIRST * 3 / 4), "{patience:?}");
-        patience.begin();
-        assert_eq!(patience.left(), None);
-        patience.fail(now);
-        assert!(patience.due >= Some(now + FIRST * 2 * 3 / 4), "{patience:?}");
-        patience.due = Some(now);
-        assert_eq!(patience.left(), Some(Duration::ZERO));
+        retry.fail(now);
+        let due = retry.due;
+        retry.fail(now + FIRST);
+        assert!(retry.due == due && due >= Some(now + FIRST * 3 / 4), "{retry:?}");
+        retry.start();
+        assert_eq!(retry.left(), None);
+        retry.fail(now);
+        assert!(retry.due >= Some(now + FIRST * 2 * 3 / 4), "{retry:?}");
+        retry.due = Some(now);
+        assert_eq!(retry.left(), Some(Duration::ZERO));
     }
 
     #[test]
     fn pauses_grow_to_a_limit_and_differ() {
-        let mut retry = Retry::default();
-        let pauses: Vec<Duration> = (0..12).map(|_| retry.pause()).collect();
+        let mut backoff = Backoff::default();
+        let pauses: Vec<Duration> = (0..12).map(|_| backoff.next_pause()).collect();
         assert!(pauses[0] >= FIRST * 3 / 4 && pauses[0] < FIRST * 5 / 4, "{pauses:?}");
         assert!(pauses[11] >= LAST * 3 / 4 && pauses[11] < LAST * 5 / 4, "{pauses:?}");
         assert_ne!(pauses[10], pauses[11]);

@@ -1,97 +1,149 @@
-//! How a session lives: it asks what comes next, has it carried out, reports, and sleeps until there is word.
+//! The worker of one instance: in each round it observes, decides, acts and reports, and then waits for a notification.
 
+use std::collections::BTreeMap;
 use std::pin::pin;
-use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use fitout_api::{ExtensionInstance, FailurePolicy};
-use fitout_cluster_client::{ClusterClient, Connectivity};
+use fitout_api::{Choice, ExtensionInstance, ExtensionRevision, FINALIZER, FailurePolicy};
+use fitout_cluster_client::{ClusterClient, Connectivity, Slot};
+use fitout_model::ObjectId;
 use fitout_plan::{RenderError, RenderedRelease};
 use fitout_reconcile::{
-    Action, Effect, Next, RecordStatus, current_step, health_timeout_message, hook_failure_message,
+    Action, Effect, HealthDeadline, Next, Notification, Pause, PauseInput, Recorded, Wanted, current_step, give_up,
+    health_timeout_message, hook_failure_message, next, pause, report_delay, wakes,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use kube::ResourceExt;
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tracing::Instrument;
 
 use crate::Hub;
-use crate::metrics::{RUNNING, WAITING};
+use crate::controllers::finalizers;
+use crate::metrics::{GaugeGuard, RUNNING, WAITING};
+use crate::reconcile::convert;
+use crate::reconcile::observe::Objects;
 use crate::reconcile::progress::Progress;
-use crate::reconcile::retry::{ReconcileError, Retry};
-use crate::reconcile::state::{Round, Worker};
-use crate::reconcile::status;
+use crate::reconcile::records::Records;
+use crate::reconcile::render::RenderCache;
+use crate::reconcile::retry::{Backoff, ReconcileError, RetryState};
+use crate::reconcile::status::{self, StatusReporter};
 
-/// How often the status of an instance is written while it is being worked on.
-const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// How long calls that were in flight when connectivity was lost may take once it is back. The cluster may carry out such a
+/// write after a later read.
+const IN_FLIGHT: Duration = Duration::from_millis(300);
 
-/// The same where others wait for their turn: each word is a write that they wait for too.
-const REPORT_SELDOM: Duration = Duration::from_secs(5);
+/// The state of one instance. It is never more than what is recorded and on the cluster, so a worker can end at any time and
+/// another one takes over.
+pub(crate) struct Worker {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) target: Arc<ClusterClient>,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    /// The recorded state. Only this worker writes it, so it need not wait for the cache.
+    pub(crate) recorded: Recorded,
+    /// The newest revision number, also after the revision is removed.
+    pub(crate) newest_revision: u32,
+    /// When each revision was started.
+    pub(crate) started: BTreeMap<u32, Time>,
+    pub(crate) records: Records,
+    pub(crate) objects: Objects,
+    pub(crate) render_cache: RenderCache,
+    pub(crate) reporter: StatusReporter,
+    pub(crate) retry: RetryState,
+    /// Held while the worker changes the cluster, but not while it waits for objects.
+    slot: Option<(Slot, GaugeGuard)>,
+    progress: Progress,
+}
 
-/// How long the answers to calls are waited for that were under way when connectivity was lost, once there is connectivity again. A
-/// write that nobody waits for may be done later than what is then looked at.
-const SETTLE: Duration = Duration::from_millis(300);
+/// The result of a round, as input of the report.
+pub(crate) struct Round<'a> {
+    pub(crate) instance: &'a ExtensionInstance,
+    pub(crate) rendered: &'a Result<Arc<RenderedRelease>, RenderError>,
+    pub(crate) next: &'a Next,
+    pub(crate) failure: Option<&'a ReconcileError>,
+}
 
-/// Why a session ended.
+/// The result of a round, as far as the pause depends on it.
+struct Outcome {
+    next: Next,
+    failure: Option<ReconcileError>,
+    /// The time left until the progress may be reported.
+    report: Option<Duration>,
+}
+
+/// Why a worker ended.
 enum Ended {
     /// The instance is gone.
     Gone,
-    /// The cluster did not answer.
+    /// The cluster does not answer.
     Lost,
-    /// Nobody knows what came of a write: what is on record and on the cluster has to be read again, after a while.
+    /// The result of a write is unknown: everything is read again after a pause.
     Unsure,
-    /// It has to be read again now.
-    Again,
+    /// Another client has changed the release: everything is read again now.
+    Outdated,
 }
 
-/// Runs until the instance is gone. What a session knows is never more than what is on record and on the cluster, so it
-/// can end anywhere and another one begins in its place.
+/// Runs the worker of an instance until the instance is gone.
 pub(crate) async fn run(hub: Arc<Hub>, target: Arc<ClusterClient>, namespace: String, name: String) {
-    let mut retry = Retry::default();
+    let mut backoff = Backoff::default();
+    let mut known = None;
     loop {
+        known = hub.cache.instance(&namespace, &name).or(known);
         let lost = watch::Sender::new(false);
         let ended = {
-            let mut session = pin!(begin(&hub, &target, &namespace, &name, lost.subscribe(), &mut retry));
+            let mut worker = pin!(run_worker(&hub, &target, &namespace, &name, lost.subscribe(), &mut backoff));
             tokio::select! {
-                ended = &mut session => ended,
+                ended = &mut worker => ended,
                 reason = target.connectivity().until_lost() => {
                     lost.send_replace(true);
                     if let Some(instance) = hub.cache.instance(&namespace, &name) {
                         let span = Progress::new(hub.metrics.clone(), &instance).span();
                         status::lost(&hub, &instance, &reason).instrument(span).await;
                     }
-                    settle(target.connectivity(), session).await;
+                    until_connected(target.connectivity(), worker).await;
                     Ended::Lost
                 }
             }
         };
         match ended {
-            Ended::Gone => return,
-            Ended::Lost => retry = Retry::default(),
-            Ended::Unsure => sleep(retry.pause()).await,
-            Ended::Again => {}
+            Ended::Gone => {
+                if let Some(instance) = &known
+                    && let Err(error) = finalizers::remove_unapplied_revisions(&hub, &target, instance).await
+                {
+                    tracing::warn!(instance = name, %error, "failed to remove revisions of deleted instance");
+                }
+                return;
+            }
+            Ended::Lost => backoff = Backoff::default(),
+            Ended::Unsure => sleep(backoff.next_pause()).await,
+            Ended::Outdated => {}
         }
     }
 }
 
-/// Waits until there is connectivity again and the session has ended, or has had time for it.
-async fn settle(connectivity: &Connectivity, session: impl Future<Output = Ended>) {
+/// Waits until the cluster answers again and the calls in flight have ended.
+async fn until_connected(connectivity: &Connectivity, worker: impl Future<Output = Ended>) {
     let late = async {
         connectivity.until_connected().await;
-        sleep(SETTLE).await;
+        sleep(IN_FLIGHT).await;
     };
     tokio::select! {
-        _ = session => connectivity.until_connected().await,
+        _ = worker => connectivity.until_connected().await,
         () = late => {}
     }
 }
 
-async fn begin(
+/// Reads the recorded state of an instance and works on it.
+async fn run_worker(
     hub: &Arc<Hub>,
     target: &Arc<ClusterClient>,
     namespace: &str,
     name: &str,
     lost: watch::Receiver<bool>,
-    retry: &mut Retry,
+    backoff: &mut Backoff,
 ) -> Ended {
     let Some(instance) = hub.cache.instance(namespace, name) else { return Ended::Gone };
     let opened = async {
@@ -100,213 +152,280 @@ async fn begin(
         Worker::open(hub, target, &instance, &revisions).await
     };
     match opened.await {
-        Ok(mut session) => session.live(lost, retry).await,
+        Ok(mut worker) => worker.work(lost, backoff).await,
         Err(error) => {
             let span = Progress::new(hub.metrics.clone(), &instance).span();
-            status::failed(hub, &instance, &format!("{error:#}")).instrument(span).await;
+            status::failed(hub, &instance, &error.to_string()).instrument(span).await;
             Ended::Unsure
         }
     }
 }
 
 impl Worker {
-    /// Round after round, until it ends.
-    async fn live(&mut self, mut lost: watch::Receiver<bool>, retry: &mut Retry) -> Ended {
-        let own_changes = self.hub.cache.instance_changes(&self.namespace, &self.name);
-        let mut others = self.hub.cache.others();
+    /// Creates a worker from the recorded state of its instance.
+    pub(crate) async fn open(
+        hub: &Arc<Hub>,
+        target: &Arc<ClusterClient>,
+        instance: &ExtensionInstance,
+        revisions: &[Arc<ExtensionRevision>],
+    ) -> Result<Self, ReconcileError> {
+        let namespace = &instance.spec.namespace;
+        let namespace_exists = target.has_namespace(namespace).await?;
+        let records = Records::load(target, instance, revisions, namespace_exists).await?;
+        let mut objects = Objects::new(target);
+        objects.namespaces.insert(namespace.clone(), namespace_exists);
+        let mut revisions = revisions.to_vec();
+        revisions.sort_by_key(|revision| revision.spec.number);
+        let status = instance.status.as_ref();
+        let deployed = status.and_then(|status| status.revision);
+        let started = |revision: &Arc<ExtensionRevision>| Some((revision.spec.number, revision.creation_timestamp()?));
+        Ok(Self {
+            hub: Arc::clone(hub),
+            target: Arc::clone(target),
+            namespace: instance.namespace().unwrap_or_default(),
+            name: instance.name_any(),
+            recorded: Recorded {
+                has_finalizer: instance.finalizers().iter().any(|finalizer| finalizer == FINALIZER),
+                revisions: revisions.iter().map(|revision| convert::revision(revision, deployed)).collect(),
+                tested: status.and_then(|status| status.test.as_ref()).map(convert::tested),
+                namespace_released: false,
+            },
+            newest_revision: revisions.last().map_or(0, |revision| revision.spec.number),
+            started: revisions.iter().filter_map(started).collect(),
+            records,
+            objects,
+            render_cache: RenderCache::default(),
+            reporter: StatusReporter::new(instance.status.clone()),
+            retry: RetryState::default(),
+            slot: None,
+            progress: Progress::new(hub.metrics.clone(), instance),
+        })
+    }
+
+    /// Runs rounds until the worker has to end.
+    async fn work(&mut self, mut lost: watch::Receiver<bool>, backoff: &mut Backoff) -> Ended {
+        let instance_changes = self.hub.cache.instance_changes(&self.namespace, &self.name);
+        let mut dependencies = self.hub.cache.others();
         let mut info = self.target.info_changes();
-        let mut offers = self.hub.catalogs.changes();
+        let mut catalogs = self.hub.catalogs.changes();
         loop {
-            offers.mark_unchanged();
-            others.mark_unchanged();
+            catalogs.mark_unchanged();
+            dependencies.mark_unchanged();
             info.mark_unchanged();
             let Some(instance) = self.hub.cache.instance(&self.namespace, &self.name) else { return Ended::Gone };
-            if self.is_outdated() {
-                return Ended::Again;
+            if self.records.is_outdated() {
+                return Ended::Outdated;
             }
-            let (next, trouble) = self.round(&instance, &lost).await;
+            let outcome = self.round(&instance, &lost).await;
             if *lost.borrow() {
                 return Ended::Lost;
             }
-            if trouble.is_none() && matches!(next, Next::Do(_)) {
-                continue;
-            }
-            // By the time it goes on they may have come or gone.
-            self.namespaces.clear();
-            let due = *self.due.lock().unwrap_or_else(PoisonError::into_inner);
-            let due = due.map(|due| due.saturating_duration_since(Instant::now()));
-            // What is over has been heeded: only time that is still to come is waited for.
-            let left = self.time_left(&instance).filter(|left| !left.is_zero());
-            let pause = match trouble {
-                Some(trouble) => {
-                    let patience = self.patience.left().filter(|left| !left.is_zero());
-                    let pause = patience.or(due).unwrap_or_else(|| retry.pause());
-                    let why = &trouble.sentence;
-                    self.progress.span().in_scope(|| tracing::warn!(why, "trying again in {pause:?}"));
-                    if trouble.unsure {
+            match &outcome.failure {
+                None if matches!(outcome.next, Next::Do(_)) => continue,
+                None => {}
+                Some(error) => {
+                    self.progress.span().in_scope(|| tracing::warn!(%error, "round failed"));
+                    if !error.is_outcome_known() {
                         return Ended::Unsure;
                     }
-                    Some(pause).filter(|_| instance.spec.on_failure != FailurePolicy::Stop || !self.has_failed())
                 }
-                None if self.untold.is_some() => self.untold,
-                // Why something is not healthy shows in pods and events, which nobody watches.
-                None if self.is_ill() => Some(self.cause_backoff.pause().min(left.unwrap_or(Duration::MAX))),
-                None => [left, due].into_iter().flatten().min(),
-            };
-            // Others wake us as well: sleep on until it is about us.
+            }
+            // Namespaces may be created or deleted during the pause.
+            self.objects.namespaces.clear();
+            let pause = self.pause(&instance, &outcome, backoff);
             let woken = async {
                 loop {
-                    tokio::select! {
-                        _ = lost.changed() => return true,
-                        () = self.subscription.changed() => return true,
-                        () = self.release_subscription.changed() => {
-                            if self.is_outdated() {
-                                return true;
-                            }
-                            continue;
+                    let notification = tokio::select! {
+                        _ = lost.changed() => return Some(Ended::Lost),
+                        () = self.objects.subscription.changed() => Notification::Object,
+                        () = self.records.changed() => {
+                            Notification::Record { out_of_band: self.records.is_outdated() }
                         }
-                        ended = info.changed() => return ended.is_ok(),
-                        ended = offers.changed() => return ended.is_ok(),
-                        ended = others.changed() => return ended.is_ok(),
-                        () = own_changes.changed() => {}
-                    }
-                    let now = self.hub.cache.instance(&self.namespace, &self.name);
-                    if !now.is_some_and(|now| Arc::ptr_eq(&now, &instance)) {
-                        return true;
+                        changed = info.changed() => match changed {
+                            Ok(()) => Notification::ClusterInfo,
+                            Err(_) => return Some(Ended::Gone),
+                        },
+                        changed = catalogs.changed() => match changed {
+                            Ok(()) => Notification::Catalog,
+                            Err(_) => return Some(Ended::Gone),
+                        },
+                        changed = dependencies.changed() => match changed {
+                            Ok(()) => Notification::Dependency,
+                            Err(_) => return Some(Ended::Gone),
+                        },
+                        () = instance_changes.changed() => {
+                            let now = self.hub.cache.instance(&self.namespace, &self.name);
+                            Notification::Instance { changed: !now.is_some_and(|now| Arc::ptr_eq(&now, &instance)) }
+                        }
+                    };
+                    if wakes(notification) {
+                        return None;
                     }
                 }
             };
-            let went_on = match pause {
-                Some(pause) => tokio::time::timeout(pause, woken).await.ok(),
+            let notified = match pause {
+                Some(pause) => timeout(pause, woken).await.ok(),
                 None => Some(woken.await),
             };
-            match went_on {
-                Some(true) if *lost.borrow() => return Ended::Lost,
-                Some(true) => {
-                    *retry = Retry::default();
-                    self.cause_backoff = Retry::default();
+            match notified {
+                Some(Some(ended)) => return ended,
+                Some(None) => {
+                    *backoff = Backoff::default();
+                    self.retry.health = Backoff::default();
                 }
-                Some(false) => return Ended::Gone,
                 // The pause is over: the next one is longer.
                 None => {}
             }
         }
     }
 
-    /// Asks once what comes next, and does it.
-    async fn round(
-        &mut self,
-        instance: &ExtensionInstance,
-        lost: &watch::Receiver<bool>,
-    ) -> (Next, Option<ReconcileError>) {
+    /// How long the worker waits for a notification; `None`: without limit.
+    fn pause(&mut self, instance: &ExtensionInstance, outcome: &Outcome, backoff: &mut Backoff) -> Option<Duration> {
+        let input = PauseInput {
+            failed: outcome.failure.is_some(),
+            stopped: instance.spec.on_failure == FailurePolicy::Stop && self.has_failed(),
+            hook_retry: self.retry.hook.left(),
+            fetch_retry: self.render_cache.retry_in(),
+            deadline: self.time_left(instance),
+            report: outcome.report,
+            unhealthy: self.reporter.has_unhealthy_workload(),
+        };
+        match pause(&input) {
+            Pause::UntilNotified => None,
+            Pause::For(pause) => Some(pause),
+            Pause::Backoff => Some(backoff.next_pause()),
+            Pause::HealthCheck { at_most } => {
+                Some(self.retry.health.next_pause().min(at_most.unwrap_or(Duration::MAX)))
+            }
+        }
+    }
+
+    /// One round: observe, decide, act, report.
+    async fn round(&mut self, instance: &ExtensionInstance, lost: &watch::Receiver<bool>) -> Outcome {
         self.progress.wake();
         let span = self.progress.span();
-        let prepared = self.rendered_for(instance).instrument(span.clone()).await;
-        let (next, failure) = match self.decide(instance, &prepared).instrument(span).await {
-            // What is there stays as it is, and it is asked for again.
-            Ok(next @ Next::Done) if let Err(RenderError::Unavailable(sentence)) = &prepared => {
-                (next, Some(ReconcileError { sentence: sentence.clone(), unsure: false, terminal: false }))
-            }
-            Ok(next) => {
-                if let Next::Do(effects) = &next {
-                    if self.is_of_the_hub(effects, prepared.as_ref().ok()) {
-                        self.reported.get_or_insert_with(Instant::now);
-                    } else {
-                        self.acquire_slot().await;
-                    }
-                }
-                if let Some(trouble) = self.out_of_band_change(&next, instance).await {
-                    return (next, Some(trouble));
-                }
-                self.enter(&next, instance);
-                self.follow(&next);
-                let span = self.progress.span();
-                let failure = match &next {
-                    Next::Do(effects) => {
-                        self.carry_out(effects, instance, prepared.as_ref().ok()).instrument(span).await
-                    }
-                    Next::HookFailed { object, event } => {
-                        if instance.spec.on_failure == FailurePolicy::Retry {
-                            self.patience.fail(Instant::now());
-                        }
-                        let cause = self.hook_cause.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                        Some(ReconcileError {
-                            sentence: hook_failure_message(object, event, cause.as_deref()),
-                            unsure: false,
-                            terminal: true,
-                        })
-                    }
-                    Next::HealthTimeout(object) => {
-                        let cause = self.target.cause(object).await.ok().flatten();
-                        let cause = cause.or_else(|| {
-                            self.target.object_cache().get(object)?.health.cause().map(|cause| cause.message.clone())
-                        });
-                        let sentence = health_timeout_message(object, cause.as_deref());
-                        Some(ReconcileError { sentence, unsure: false, terminal: true })
-                    }
-                    _ => None,
-                };
+
+        // Observe: the desired release and the state of the cluster.
+        let rendered = self.render(instance).instrument(span.clone()).await;
+        let release = rendered.as_ref().ok();
+        let desired = self.desired(instance, release.map(AsRef::as_ref));
+        let observed = self.observe(instance, &desired, release.map(AsRef::as_ref)).instrument(span).await;
+
+        // Decide and act.
+        let (next, failure) = match observed {
+            Ok(observed) => {
+                let next = next(&desired, &self.recorded, &observed);
+                let failure = self.act(&next, instance, &rendered).await.err();
                 (next, failure)
             }
-            Err(error) => (Next::Done, Some(ReconcileError::of(&error))),
+            Err(error) => (Next::Done, Some(error)),
         };
-        if failure.as_ref().is_some_and(|trouble| trouble.terminal) {
+        if failure.as_ref().is_some_and(ReconcileError::is_terminal) {
             self.give_up(instance).await;
         }
         if !matches!(next, Next::Do(_)) || failure.is_some() {
             self.slot = None;
         }
         if *lost.borrow() {
-            return (next, failure);
+            return Outcome { next, failure, report: None };
         }
-        // While work goes on, a person sees it often enough; the end of it is always told.
-        self.untold = None;
-        if failure.is_none() && self.is_passing(&next) {
-            let every = if self.hub.metrics.anybody_waits() { REPORT_SELDOM } else { REPORT_EVERY };
-            let told = self.reported.and_then(|at| every.checked_sub(at.elapsed()));
-            if let Some(left) = told.filter(|left| !left.is_zero()) {
-                self.untold = Some(left);
-                return (next, failure);
+
+        // Report: results at once, progress at an interval.
+        let transient = failure.is_none() && self.is_transient(&next);
+        let report = report_delay(transient, self.reporter.since_last(), self.target.changes().is_contended());
+        if report.is_some() {
+            return Outcome { next, failure, report };
+        }
+        let span = self.progress.span();
+        let round = Round { instance, rendered: &rendered, next: &next, failure: failure.as_ref() };
+        let written = self.report(&round).instrument(span).await;
+        let failure = failure.or_else(|| (!written).then_some(ReconcileError::StatusNotWritten));
+        Outcome { next, failure, report: None }
+    }
+
+    /// Acts on a decision: carries out effects, or fails where nothing more can be done.
+    async fn act(
+        &mut self,
+        next: &Next,
+        instance: &ExtensionInstance,
+        rendered: &Result<Arc<RenderedRelease>, RenderError>,
+    ) -> Result<(), ReconcileError> {
+        let release = rendered.as_ref().ok();
+        if let Next::Do(effects) = next {
+            if self.needs_no_slot(effects, release) {
+                self.reporter.start_interval_once();
+            } else {
+                self.acquire_slot().await;
             }
         }
-        self.reported = Some(Instant::now());
-        let round = Round {
-            instance,
-            prepared: &prepared,
-            next: &next,
-            failure: failure.as_ref().map(|trouble| trouble.sentence.as_str()),
-        };
-        let told = status::report(&self.hub, &self.target, self, &round).instrument(self.progress.span()).await;
-        let silent = || ReconcileError {
-            sentence: "the hub's API server did not take the status".to_owned(),
-            unsure: true,
-            terminal: false,
-        };
-        (next, failure.or_else(|| (!told).then(silent)))
-    }
-
-    /// Waits for a turn to change the cluster, where it has none.
-    async fn acquire_slot(&mut self) {
-        if self.slot.is_none() {
-            self.progress.enter(Some("wait for a turn"));
-            let waiting = self.hub.metrics.change(WAITING);
-            let slot = self.target.acquire_slot().await;
-            drop(waiting);
-            self.slot = slot.map(|slot| (slot, self.hub.metrics.change(RUNNING)));
-            // What takes less than that is told once, at its end.
-            self.reported = Some(Instant::now());
+        self.ensure_no_out_of_band_change(next, instance).await?;
+        let removing = instance.metadata.deletion_timestamp.is_some();
+        let step = current_step(next, self.inventory(), removing);
+        self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
+        self.objects.follow(&self.target, next);
+        match next {
+            Next::Do(effects) => {
+                let span = self.progress.span();
+                self.carry_out(effects, instance, release).instrument(span).await
+            }
+            Next::HookFailed { object, event } => {
+                if instance.spec.on_failure == FailurePolicy::Retry {
+                    self.retry.hook.fail(std::time::Instant::now());
+                }
+                let cause = self.retry.hook_cause.as_deref();
+                Err(ReconcileError::HookFailed(hook_failure_message(object, event, cause)))
+            }
+            Next::HealthTimeout(object) => {
+                let cause = self.target.cause(object).await.ok().flatten();
+                let cause = cause.or_else(|| {
+                    self.target.object_cache().get(object)?.health.cause().map(|cause| cause.message.clone())
+                });
+                Err(ReconcileError::HealthTimeout(health_timeout_message(object, cause.as_deref())))
+            }
+            // What is installed stays as it is, and the missing input is asked for again.
+            Next::Done => match rendered {
+                Err(error @ RenderError::Unavailable(_)) => Err(error.clone().into()),
+                _ => Ok(()),
+            },
+            Next::Await(_) | Next::Blocked { .. } | Next::ReleaseExists(_) | Next::ForeignRevision(_) => Ok(()),
         }
     }
 
-    /// Whether the cluster is not concerned by what comes next, so that it need not wait for a turn there. Where others do,
-    /// what the first revision is going to be is written down with theirs; what it names has to be kept by then.
-    fn is_of_the_hub(&self, effects: &[Effect], prepared: Option<&Arc<RenderedRelease>>) -> bool {
-        match (effects, prepared) {
+    /// Marks the release record as failed, if the core decides to give up.
+    async fn give_up(&mut self, instance: &ExtensionInstance) {
+        let policy = convert::failure_policy(instance.spec.on_failure);
+        if let Some(effect) = give_up(policy, &self.recorded, &self.records.statuses)
+            && let Err(error) = self.carry_out(&[effect], instance, None).await
+        {
+            tracing::warn!(%error, "failed to mark the release record as failed");
+        }
+    }
+
+    /// Waits for a slot to change the cluster, unless the worker has one.
+    async fn acquire_slot(&mut self) {
+        if self.slot.is_none() {
+            self.progress.enter(Some("wait for a slot"));
+            let waiting = self.hub.metrics.change(WAITING);
+            let slot = self.target.changes().acquire().await;
+            drop(waiting);
+            self.slot = slot.map(|slot| (slot, self.hub.metrics.change(RUNNING)));
+            self.reporter.start_interval();
+        }
+    }
+
+    pub(crate) fn has_slot(&self) -> bool {
+        self.slot.is_some()
+    }
+
+    /// Whether effects do not change the cluster. While other changes wait for a slot, the first revision goes to the
+    /// write-ahead log without one, unless the chart that it names would have to be stored first.
+    fn needs_no_slot(&self, effects: &[Effect], release: Option<&Arc<RenderedRelease>>) -> bool {
+        match (effects, release) {
             ([Effect::AddFinalizer], _) => true,
-            ([Effect::WriteRevision { number: 1, action: Action::Install }], Some(prepared)) => {
-                let archive = prepared.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
-                self.slot.is_none()
-                    && self.hub.metrics.anybody_waits()
+            ([Effect::WriteRevision { number: 1, action: Action::Install }], Some(release)) => {
+                let archive = release.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
+                !self.has_slot()
+                    && self.target.changes().is_contended()
                     && archive.is_none_or(|archive| self.hub.cache.names_content(&archive.digest))
                     && self.hub.write_ahead_log.is_new(&self.key())
             }
@@ -314,27 +433,8 @@ impl Worker {
         }
     }
 
-    fn enter(&mut self, next: &Next, instance: &ExtensionInstance) {
-        let removing = instance.metadata.deletion_timestamp.is_some();
-        let step = current_step(next, self.inventory(), removing);
-        self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
-    }
-
-    /// Says in the record of the newest revision that it has failed, where it is not tried for ever.
-    async fn give_up(&mut self, instance: &ExtensionInstance) {
-        let last = self.recorded.revisions.last().filter(|last| last.outcome.is_none());
-        let pending = last.filter(|last| self.records.contains_key(&last.number) && !self.has_failed());
-        let Some(number) = pending.map(|last| last.number) else { return };
-        if instance.spec.on_failure != FailurePolicy::Retry {
-            let effect = Effect::WriteRecord { number, status: RecordStatus::Failed };
-            if self.perform(&effect, instance, None).await.is_ok() {
-                self.note(&effect, None);
-            }
-        }
-    }
-
-    /// Whether what is to be said now is soon to be something else.
-    fn is_passing(&self, next: &Next) -> bool {
+    /// Whether the status of this round is likely to change soon.
+    fn is_transient(&self, next: &Next) -> bool {
         let healthy = |id| self.target.object_cache().get(id).is_some_and(|cached| cached.health.is_current());
         match next {
             Next::Do(_) | Next::Await(_) => true,
@@ -343,7 +443,50 @@ impl Worker {
         }
     }
 
-    fn is_ill(&self) -> bool {
-        self.cause.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    /// Whether the revision in progress has failed for good.
+    fn has_failed(&self) -> bool {
+        self.recorded.has_failed(&self.records.statuses)
+    }
+
+    /// The objects of the newest revision.
+    pub(crate) fn inventory(&self) -> &[ObjectId] {
+        self.recorded.revisions.last().map_or(&[], |last| &last.inventory)
+    }
+
+    /// The desired state of the instance, with its rendered release.
+    pub(crate) fn desired(&self, instance: &ExtensionInstance, rendered: Option<&RenderedRelease>) -> Wanted {
+        let spec = &instance.spec;
+        Wanted {
+            present: instance.metadata.deletion_timestamp.is_none(),
+            suspended: spec.suspend || self.waits_for_node(rendered),
+            artifact: rendered.map(|rendered| rendered.artifact.clone()),
+            retry: self.retry.hook.left() == Some(Duration::ZERO),
+            takeover: spec.takeover.as_ref().map(|takeover| fitout_reconcile::Takeover {
+                revision: takeover.revision,
+                keep: takeover.choice == Choice::Adopt,
+            }),
+            test: spec.test_run,
+            history: self.hub.options.history,
+            health_deadline: match (spec.healthy_within(), self.time_left(instance)) {
+                (None, _) => HealthDeadline::None,
+                (Some(_), Some(Duration::ZERO)) => HealthDeadline::Exceeded,
+                (Some(_), _) => HealthDeadline::Pending,
+            },
+            keep_namespace: spec.keep_namespace,
+        }
+    }
+
+    /// The time left for the revision in progress to become healthy, if it has a deadline.
+    fn time_left(&self, instance: &ExtensionInstance) -> Option<Duration> {
+        let within = instance.spec.healthy_within()?;
+        let revision = self.recorded.in_progress()?;
+        let took = Timestamp::now().duration_since(self.started.get(&revision.number)?.0);
+        Some(within.saturating_sub(took.unsigned_abs()))
+    }
+
+    /// Whether the install waits for a Ready node.
+    pub(crate) fn waits_for_node(&self, rendered: Option<&RenderedRelease>) -> bool {
+        let early = self.recorded.revisions.is_empty() && self.target.info().nodes.ready == 0;
+        early && rendered.is_some_and(|rendered| !rendered.bootstrap)
     }
 }

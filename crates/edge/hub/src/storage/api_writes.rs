@@ -1,4 +1,4 @@
-//! Writing to the hub's own API server: what objects should be, and what there is to say about them.
+//! Writes of objects and their status.
 
 use std::time::Duration;
 
@@ -19,28 +19,29 @@ use tokio::time::timeout;
 
 use crate::cache::pending_writes::version;
 
-/// The time that conditions are stamped with.
+/// The current time, as conditions have it.
 pub(crate) fn now() -> Time {
-    // Kubernetes keeps whole seconds: more would make what was written differ from what is read.
+    // Kubernetes stores whole seconds. A fraction would make the written status differ from the stored one.
     Time(Timestamp::from_second(Timestamp::now().as_second()).unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
-/// Replaces the status of an object, whatever it was, and says which version that makes.
+/// Replaces the status of an object unconditionally. Returns the new resource version.
 pub(crate) async fn patch_status<K, S>(api: &Api<K>, name: &str, status: &S) -> kube::Result<u64>
 where
     K: Clone + std::fmt::Debug + DeserializeOwned + Resource,
     S: Serialize,
 {
     let value = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
-    // Not a merge: that would keep what is no longer said.
+    // A merge patch would keep fields that the new status does not have.
     let replace = AddOperation { path: PointerBuf::from_tokens(["status"]), value };
     let patch = Patch::<()>::Json(json_patch::Patch(vec![PatchOperation::Add(replace)]));
-    // It has the fields that its type has: nobody need look for others.
+    // The type has no unknown fields, so the API server need not check for them.
     let params = PatchParams { field_validation: Some(ValidationDirective::Ignore), ..PatchParams::default() };
     Ok(version(&api.patch_status(name, &params, &patch).await?))
 }
 
-/// The same of an object that nobody has changed since it was read, most likely: then the API server has the least to do.
+/// Replaces the status of an object that was read before, with a PUT, which costs the API server least. Falls back to a
+/// patch if the object has changed since.
 pub(crate) async fn replace_status<K, S>(client: &Client, api: &Api<K>, object: &K, status: &S) -> kube::Result<u64>
 where
     K: Clone + std::fmt::Debug + DeserializeOwned + Serialize + Resource,
@@ -49,7 +50,7 @@ where
     let name = object.name_any();
     let mut whole = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
     whole["status"] = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
-    // As above, nobody need look for other fields; kube has no parameter for it here.
+    // As above; kube has no parameter for it here.
     let request = Request::put(format!("{}/{name}/status?fieldValidation=Ignore", api.resource_url()))
         .header(CONTENT_TYPE, "application/json")
         .body(whole.to_string().into_bytes())
@@ -63,7 +64,7 @@ where
     }
 }
 
-/// An object, as far as it says which version of itself it is.
+/// The resource version of an object.
 #[derive(Deserialize)]
 struct Versioned {
     metadata: VersionedMeta,
@@ -75,31 +76,31 @@ struct VersionedMeta {
     resource_version: String,
 }
 
-/// Makes an object what it should be. What is so already is not written: a hub that starts again writes nothing.
+/// Applies an object, unless it already has these fields: a hub that restarts writes nothing.
 pub(crate) async fn ensure<K>(api: &Api<K>, name: &str, object: &Value) -> kube::Result<()>
 where
     K: Clone + std::fmt::Debug + DeserializeOwned + Serialize,
 {
-    let there = api.get_opt(name).await?;
-    let there = there.map(serde_json::to_value).transpose().map_err(kube::Error::SerdeError)?;
-    if there.is_some_and(|there| contains(&there, object)) {
+    let live = api.get_opt(name).await?;
+    let live = live.map(serde_json::to_value).transpose().map_err(kube::Error::SerdeError)?;
+    if live.is_some_and(|live| contains(&live, object)) {
         return Ok(());
     }
     api.patch(name, &PatchParams::apply("fitout").force(), &Patch::Apply(object)).await.map(drop)
 }
 
-/// How long until something is tried again that the hub's API server did not do.
-const AGAIN: Duration = Duration::from_secs(5);
+/// The pause before a failed write is retried.
+const RETRY: Duration = Duration::from_secs(5);
 
-/// Waits for the next change, and no longer than a moment where something has failed.
+/// Waits for the next change, or for the retry interval if something has failed.
 pub(crate) async fn next_change(changes: &mut watch::Receiver<u64>, failed: bool) -> Result<(), RecvError> {
-    let word = changes.changed();
-    if failed { timeout(AGAIN, word).await.unwrap_or(Ok(())) } else { word.await }
+    let next = changes.changed();
+    if failed { timeout(RETRY, next).await.unwrap_or(Ok(())) } else { next.await }
 }
 
-/// What is gone need not be removed.
-pub(crate) fn found(done: kube::Result<()>) -> kube::Result<()> {
-    match done {
+/// Ignores the error that an object does not exist.
+pub(crate) fn found(result: kube::Result<()>) -> kube::Result<()> {
+    match result {
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         other => other,
     }

@@ -1,10 +1,9 @@
-//! What is written for those who look later: events, revisions that are in the journal, what a revision has installed, and
-//! on each what came of it.
+//! Deferred writes: events, content, revisions of the write-ahead log and results, written when the hub is idle.
 //!
-//! Nobody waits for it, so it comes after what somebody waits for: when nothing has changed for a moment, and at the latest
-//! half a minute later, or some minutes where a crowd waits for its turn. What came of a revision follows from the instance's
-//! status, and what it has installed is in the release's record on the cluster too, so nothing is lost with a hub that ends
-//! before; an event that was not told by then is.
+//! A worker waits for none of them. They are written once no instance has changed for a moment, and at the latest after
+//! half a minute, or after some minutes while changes wait for a slot on a cluster. A crash before that loses events
+//! only: the result of a revision follows from the status of its instance, and its content is in the release record on
+//! the cluster.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,59 +23,59 @@ use tokio::time::{Instant, timeout};
 
 use crate::Hub;
 
-/// How long nothing has to change before it is calm.
-const CALM: Duration = Duration::from_secs(1);
+/// The hub is idle once no instance has changed for this long.
+const IDLE: Duration = Duration::from_secs(1);
 
-/// How long is waited for that.
-const AT_THE_LATEST: Duration = Duration::from_secs(30);
+/// The longest delay of a deferred write.
+const DELAY: Duration = Duration::from_secs(30);
 
-/// The same where instances wait for their turn on a cluster: what is written here, they would wait for too.
-const IN_A_CROWD: Duration = Duration::from_mins(5);
+/// The longest delay while changes wait for a slot on a cluster: deferred writes would slow them down.
+const DELAY_WHILE_CHANGES_WAIT: Duration = Duration::from_mins(5);
 
-/// As many events as can wait. One more is dropped: the status says the same.
+/// The number of events that can wait. Further ones are dropped: the status has the same facts.
 const EVENTS: usize = 4096;
 
-/// As many bytes of contents as a crowd may have wait.
+/// The bytes of content that can wait for the long delay.
 const CONTENTS: usize = 16 << 20;
 
-/// What waits to be written.
+/// The writes that wait until the hub is idle.
 #[derive(Default)]
 pub(crate) struct DeferredWrites {
     events: Mutex<Vec<(Event, ObjectReference)>>,
     contents: Mutex<BTreeMap<Digest, Packed>>,
-    /// Rings when there is something to keep.
-    bell: Notify,
+    /// Notified when a write was added.
+    added: Notify,
 }
 
 impl DeferredWrites {
-    /// Has an event written, sooner or later.
-    pub(crate) fn tell(&self, event: Event, of: ObjectReference) {
+    /// Adds an event about an object.
+    pub(crate) fn tell(&self, event: Event, object: ObjectReference) {
         let mut waiting = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < EVENTS {
-            waiting.push((event, of));
+            waiting.push((event, object));
         } else {
-            tracing::warn!(instance = of.name, "more events than can be written: this one is dropped");
+            tracing::warn!(instance = object.name, limit = EVENTS, "dropped event");
         }
     }
 
-    /// Has what a revision has installed kept on the hub, sooner or later: until then the release's record has it.
+    /// Adds the content of a revision. Until it is written, the release record on the cluster has it.
     pub(crate) fn keep(&self, content: Packed) {
         let mut waiting = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.insert(content.digest().clone(), content);
-        self.bell.notify_one();
+        self.added.notify_one();
     }
 
-    /// Has revisions that are in the journal made objects, sooner or later.
+    /// Requests that the revisions of the write-ahead log become objects.
     pub(crate) fn settle(&self) {
-        self.bell.notify_one();
+        self.added.notify_one();
     }
 
-    /// How long it waits for calm. A crowd has it wait for as long as that costs no event and little memory.
-    fn patience(&self, crowded: bool) -> Duration {
+    /// The longest delay. The long one applies as long as no event is lost and little memory is used.
+    fn delay(&self, changes_wait: bool) -> Duration {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner).len();
         let contents =
             self.contents.lock().unwrap_or_else(PoisonError::into_inner).values().map(Packed::size).sum::<usize>();
-        if crowded && events < EVENTS / 2 && contents < CONTENTS { IN_A_CROWD } else { AT_THE_LATEST }
+        if changes_wait && events < EVENTS / 2 && contents < CONTENTS { DELAY_WHILE_CHANGES_WAIT } else { DELAY }
     }
 }
 
@@ -84,69 +83,69 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.cache.any_instance();
     changes.mark_changed();
     loop {
-        // An event is told of with the status that it is about.
+        // An event is added with the status that it is about, so a change of the instance follows.
         tokio::select! {
             ended = changes.changed() => ended?,
-            () = hub.deferred_writes.bell.notified() => {}
+            () = hub.deferred_writes.added.notified() => {}
         }
         let began = Instant::now();
-        let patience = || hub.deferred_writes.patience(hub.metrics.anybody_waits());
-        while began.elapsed() < patience() && timeout(CALM, changes.changed()).await.is_ok() {}
+        let delay = || hub.deferred_writes.delay(hub.change_queues.is_contended());
+        while began.elapsed() < delay() && timeout(IDLE, changes.changed()).await.is_ok() {}
         if hub.write_ahead_log.settle_all(&hub).await {
-            // What came of them is written when the index has heard of them.
+            // Their results are written once the cache has them.
             hub.deferred_writes.settle();
         }
-        contents(&hub).await;
-        for (event, of) in taken(&hub.deferred_writes.events) {
-            // A recorder that remembers would count an event as the repetition of one with another sentence.
+        write_contents(&hub).await;
+        for (event, object) in take(&hub.deferred_writes.events) {
+            // A recorder that is kept aggregates events with different notes into one.
             let recorder = Recorder::new(hub.client.clone(), Reporter::from("fitout-hub"));
-            if let Err(error) = recorder.publish(&event, &of).await {
-                tracing::warn!(instance = of.name, %error, "event");
+            if let Err(error) = recorder.publish(&event, &object).await {
+                tracing::warn!(instance = object.name, %error, "failed to write event");
             }
         }
-        results(&hub).await;
+        write_results(&hub).await;
     }
 }
 
-/// All that wait, which then wait no more.
-fn taken<T: Default>(waiting: &Mutex<T>) -> T {
+/// Takes all that waits.
+fn take<T: Default>(waiting: &Mutex<T>) -> T {
     std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Keeps on the hub what revisions have installed.
-async fn contents(hub: &Hub) {
-    for (digest, content) in taken(&hub.deferred_writes.contents) {
-        // Its revision may have gone meanwhile.
+/// Writes the content of revisions.
+async fn write_contents(hub: &Hub) {
+    for (digest, content) in take(&hub.deferred_writes.contents) {
+        // Its revision may have been deleted meanwhile.
         if !hub.cache.names_content(&digest) {
             hub.content_gc.notify_one();
         }
         if let Err(error) = hub.content.put_packed(&content).await {
-            tracing::warn!(%digest, %error, "content");
+            tracing::warn!(%digest, %error, "failed to write content");
             hub.deferred_writes.keep(content);
         }
     }
 }
 
-/// Writes on revisions what came of them, where it does not say so yet.
-async fn results(hub: &Hub) {
+/// Writes the result into the status of each revision that has none yet.
+async fn write_results(hub: &Hub) {
     let instances = hub.cache.instances.state();
     let key = |instance: &ExtensionInstance| (instance.namespace().unwrap_or_default(), instance.name_any());
     let installed: BTreeMap<(String, String), u32> =
         instances.iter().filter_map(|instance| Some((key(instance), instance.status.as_ref()?.revision?))).collect();
     for revision in hub.cache.revisions.state() {
-        let of = (revision.namespace().unwrap_or_default(), revision.spec.instance.clone());
-        let came = revision.outcome(installed.get(&of).copied());
-        let said = revision.status.as_ref().and_then(|status| status.result);
-        if came == Outcome::Running || said == Some(came) || revision.metadata.deletion_timestamp.is_some() {
+        let instance = (revision.namespace().unwrap_or_default(), revision.spec.instance.clone());
+        let outcome = revision.outcome(installed.get(&instance).copied());
+        let written = revision.status.as_ref().and_then(|status| status.result);
+        if outcome == Outcome::Running || written == Some(outcome) || revision.metadata.deletion_timestamp.is_some() {
             continue;
         }
-        let api: Api<ExtensionRevision> = Api::namespaced(hub.client.clone(), &of.0);
-        let patch = Patch::Merge(json!({ "status": { "result": came } }));
+        let api: Api<ExtensionRevision> = Api::namespaced(hub.client.clone(), &instance.0);
+        let patch = Patch::Merge(json!({ "status": { "result": outcome } }));
         match api.patch_status(&revision.name_any(), &PatchParams::default(), &patch).await {
             Ok(_) => {}
-            // It has gone with its instance.
+            // It was deleted with its instance.
             Err(kube::Error::Api(status)) if status.code == 404 => {}
-            Err(error) => tracing::warn!(instance = of.1, %error, "result"),
+            Err(error) => tracing::warn!(instance = instance.1, %error, "failed to write result"),
         }
     }
 }
@@ -158,24 +157,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_who_wait_for_their_turn_come_first_as_long_as_that_costs_no_event_and_little_memory() {
-        let chronicle = DeferredWrites::default();
-        assert_eq!([true, false].map(|crowded| chronicle.patience(crowded)), [IN_A_CROWD, AT_THE_LATEST]);
+    fn waiting_changes_delay_writes_within_limits() {
+        let writes = DeferredWrites::default();
+        assert_eq!([true, false].map(|changes_wait| writes.delay(changes_wait)), [DELAY_WHILE_CHANGES_WAIT, DELAY]);
         for _ in 0..EVENTS / 2 {
             let (reason, action) = ("Installed".to_owned(), "Reconcile".to_owned());
             let event = Event { type_: EventType::Normal, reason, note: None, action, secondary: None };
-            chronicle.tell(event, ObjectReference::default());
+            writes.tell(event, ObjectReference::default());
         }
-        assert_eq!(chronicle.patience(true), AT_THE_LATEST);
-        drop(taken(&chronicle.events));
-        assert_eq!(chronicle.patience(true), IN_A_CROWD);
-        // Nothing makes it smaller.
+        assert_eq!(writes.delay(true), DELAY);
+        drop(take(&writes.events));
+        assert_eq!(writes.delay(true), DELAY_WHILE_CHANGES_WAIT);
+        // Random bytes do not compress.
         let mut state = 1_u64;
         let mut byte = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             state.to_be_bytes()[0]
         };
-        chronicle.keep(Packed::new(&(0..CONTENTS).map(|_| byte()).collect::<Vec<u8>>()));
-        assert_eq!(chronicle.patience(true), AT_THE_LATEST);
+        writes.keep(Packed::new(&(0..CONTENTS).map(|_| byte()).collect::<Vec<u8>>()));
+        assert_eq!(writes.delay(true), DELAY);
     }
 }

@@ -1,4 +1,4 @@
-//! The ways to clusters: each in a secret of the organization, with a copy of the hub's own that outlives it.
+//! Kubeconfigs: each in a Secret of the organization, with a copy in the hub's namespace that outlives it.
 
 use fitout_api::{Cluster, KUBECONFIG_SECRET};
 use k8s_openapi::ByteString;
@@ -12,24 +12,34 @@ use crate::{Hub, SYSTEM};
 
 const KEY: &str = "kubeconfig";
 
-/// The kubeconfig that the organization has for a cluster, if it is there and as it should be.
+/// The kubeconfig in the organization's Secret, if that exists and is valid.
 pub(crate) fn known(hub: &Hub, cluster: &Cluster) -> Option<String> {
     let namespace = cluster.namespace().unwrap_or_default();
     read(hub.cache.kubeconfig(&namespace, &cluster.spec.kubeconfig_secret)?.as_ref().clone())
 }
 
-/// The kubeconfig of a cluster: the organization's, or where that is gone the copy.
-pub(crate) async fn find(hub: &Hub, cluster: &Cluster) -> Result<String, String> {
+/// Why a cluster has no kubeconfig.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("Secret/{namespace}/{name} does not exist, or is not of type {KUBECONFIG_SECRET} with a key `{KEY}`")]
+    Missing { namespace: String, name: String },
+    #[error(transparent)]
+    Hub(#[from] kube::Error),
+}
+
+/// The kubeconfig of a cluster: from the organization's Secret, or else from the copy.
+pub(crate) async fn find(hub: &Hub, cluster: &Cluster) -> Result<String, Error> {
     if let Some(kubeconfig) = known(hub, cluster) {
         return Ok(kubeconfig);
     }
-    let (namespace, name) = (cluster.namespace().unwrap_or_default(), &cluster.spec.kubeconfig_secret);
-    let kept = copies(hub).get_opt(&copy_name(cluster)).await.map_err(|error| error.to_string())?;
-    kept.and_then(read)
-        .ok_or_else(|| format!("there is no Secret/{namespace}/{name} of type {KUBECONFIG_SECRET} with a key `{KEY}`"))
+    let copy = copies(hub).get_opt(&copy_name(cluster)).await?;
+    copy.and_then(read).ok_or_else(|| Error::Missing {
+        namespace: cluster.namespace().unwrap_or_default(),
+        name: cluster.spec.kubeconfig_secret.clone(),
+    })
 }
 
-/// Keeps a copy for the day on which the organization's is gone and the cluster has to be cleaned up.
+/// Writes the copy: the hub still has to clean up the cluster when the organization's Secret was deleted.
 pub(crate) async fn keep(hub: &Hub, cluster: &Cluster, kubeconfig: &str) {
     let name = copy_name(cluster);
     let of = format!("{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
@@ -39,11 +49,11 @@ pub(crate) async fn keep(hub: &Hub, cluster: &Cluster, kubeconfig: &str) {
         "data": { KEY: ByteString(kubeconfig.as_bytes().to_vec()) },
     });
     if let Err(error) = api_writes::ensure(&copies(hub), &name, &copy).await {
-        tracing::warn!(cluster = cluster.name_any(), %error, "keep the kubeconfig");
+        tracing::warn!(cluster = cluster.name_any(), %error, "failed to copy kubeconfig");
     }
 }
 
-/// Removes the copy.
+/// Deletes the copy.
 pub(crate) async fn remove(hub: &Hub, cluster: &Cluster) -> kube::Result<()> {
     found(copies(hub).delete(&copy_name(cluster), &DeleteParams::default()).await.map(drop))
 }
@@ -60,7 +70,7 @@ fn copies(hub: &Hub) -> Api<Secret> {
     Api::namespaced(hub.client.clone(), SYSTEM)
 }
 
-/// By the identity of the object: another cluster of the same name is another one.
+/// Named by the UID: a cluster that was registered again has a copy of its own.
 fn copy_name(cluster: &Cluster) -> String {
     format!("kubeconfig-{}", cluster.uid().unwrap_or_default())
 }

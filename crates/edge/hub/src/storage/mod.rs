@@ -1,4 +1,4 @@
-//! What the hub writes to its own API server, and when.
+//! Writes to the hub's own API server.
 
 pub(crate) mod api_writes;
 pub(crate) mod deferred_writes;

@@ -126,8 +126,8 @@ fn a_whole_life() -> Result<()> {
 fn wrong_input_is_said_in_the_status_and_the_next_edit_heals_it() -> Result<()> {
     let world = World::start()?;
     let rows = [
-        (json!({ "version": "3.x" }), "no version of thing is in 3.x; there are 1.0.0, 2.0.0"),
-        (json!({ "values": { "siez": 1 } }), "values.siez: there is no such parameter; did you mean `size`?"),
+        (json!({ "version": "3.x" }), "no version of thing is in 3.x; available: 1.0.0, 2.0.0"),
+        (json!({ "values": { "siez": 1 } }), "values.siez: unknown parameter; did you mean `size`?"),
         (json!({ "values": { "size": "big" } }), "values.size: it is not of type \"integer\"; change the value"),
     ];
     for (spec, expected) in rows {
@@ -176,7 +176,7 @@ fn an_instance_that_cannot_be_one_says_so_and_goes_without_harm() -> Result<()> 
     world.ready(1)?;
     // The one has the release of another, the other has no cluster.
     let release = "release thing is instance thing's; choose another release name or namespace";
-    let cluster = "there is no cluster nowhere in this organization; register it, or remove this";
+    let cluster = "cluster nowhere is not registered in this organization; register it, or delete this";
     for (name, on, expected) in [("rival", "foo", release), ("lost", "nowhere", cluster)] {
         let spec = json!({ "spec": {
             "cluster": on, "namespace": "thing", "releaseName": "thing",

@@ -1,52 +1,52 @@
-//! One line of YAML in block style: what stands on it, and what it leaves open.
+//! A line of YAML in block style, and the value that it leaves open.
 //!
-//! Only what programs write is understood. Whatever else YAML has is [`Unusual`]: it is never guessed at.
+//! Supports the YAML that programs write; all other YAML is [`Unsupported`], never guessed at.
 
-/// Something that only a whole parser understands.
+/// YAML that only the YAML parser supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unusual;
+pub(crate) struct Unsupported;
 
-/// What the lines so far have left open.
+/// The value that the lines so far leave open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Open {
-    /// The next line stands for itself.
+    /// No value.
     #[default]
     Nothing,
-    /// A text whose lines are further in than this column.
+    /// A plain or block scalar, whose lines are indented deeper than this column.
     Text(usize),
-    /// A text in quotes.
+    /// A quoted scalar, with its quote.
     Quoted(u8),
-    /// So many brackets, and maybe a text in quotes.
+    /// A flow collection: the depth of its brackets, and the quote of an open scalar in it.
     Brackets(usize, Option<u8>),
 }
 
-/// A line that stands for itself.
+/// A line that does not continue a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line<'l> {
     /// The column of the first character.
     pub(crate) column: usize,
     /// Whether it begins with a dash.
     pub(crate) dash: bool,
-    /// The key, as it is written, with which it begins after all dashes.
+    /// The key after all dashes, as it is written.
     pub(crate) key: Option<&'l [u8]>,
-    /// What follows the key on the line; a comment is nothing.
+    /// The rest of the line after the key, without a comment.
     pub(crate) value: &'l [u8],
-    /// What it leaves open.
+    /// The value that it leaves open.
     pub(crate) open: Open,
 }
 
-/// How far in a line is. None for a line on which there is nothing.
+/// The indentation of a line; none for an empty line.
 pub(crate) fn indent(line: &[u8]) -> Option<usize> {
     line.iter().position(|&byte| byte != b' ')
 }
 
-/// Whether a line is one of the marks between documents.
-pub(crate) fn is_mark(line: &[u8]) -> bool {
+/// Whether a line is `---` or `...`.
+pub(crate) fn is_document_marker(line: &[u8]) -> bool {
     (line.starts_with(b"---") || line.starts_with(b"...")) && line.get(3).is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Reads a line that stands for itself; none if there is nothing on it but a comment.
-pub(crate) fn read(line: &[u8]) -> Result<Option<Line<'_>>, Unusual> {
+/// Reads a line that does not continue a value; none if it is empty or a comment.
+pub(crate) fn read(line: &[u8]) -> Result<Option<Line<'_>>, Unsupported> {
     let Some(column) = indent(line).filter(|&column| line[column] != b'#') else { return Ok(None) };
     let (mut at, mut dash) = (column, None);
     while line[at] == b'-' && line.get(at + 1).is_none_or(|&next| next == b' ') {
@@ -62,17 +62,17 @@ pub(crate) fn read(line: &[u8]) -> Result<Option<Line<'_>>, Unusual> {
         None => (None, rest),
     };
     let value = trimmed(value);
-    // A text that stands alone below its key may go on in the same column, where its lines look like anything.
+    // A scalar on its own line below its key may continue in the same column, where its lines look like any other.
     let parent = if key.is_some() { Some(at) } else { dash };
     let open = left_open(value, parent)?;
     Ok(Some(Line { column, dash: dash.is_some(), key, value, open }))
 }
 
-/// What is open after a line that continues what was open before it.
-pub(crate) fn go_on(line: &[u8], open: Open) -> Result<Open, Unusual> {
+/// Reads a line that continues an open value, and returns the value that is open after it.
+pub(crate) fn continue_value(line: &[u8], open: Open) -> Result<Open, Unsupported> {
     match open {
         Open::Nothing | Open::Text(_) => Ok(open),
-        _ if is_mark(line) => Err(Unusual),
+        _ if is_document_marker(line) => Err(Unsupported),
         Open::Quoted(quote) => match closing(line, quote) {
             Some(end) => nothing_after(&line[end..]),
             None => Ok(open),
@@ -81,11 +81,11 @@ pub(crate) fn go_on(line: &[u8], open: Open) -> Result<Open, Unusual> {
     }
 }
 
-/// A key, and what follows it.
+/// A key and the text after it.
 type Pair<'l> = (&'l [u8], &'l [u8]);
 
-/// The key and what follows it, where there is a key.
-fn split(text: &[u8]) -> Result<Option<Pair<'_>>, Unusual> {
+/// Splits a line into a key and the text after it, if it has a key.
+fn split(text: &[u8]) -> Result<Option<Pair<'_>>, Unsupported> {
     let key = match text[0] {
         quote @ (b'"' | b'\'') => match closing(&text[1..], quote) {
             Some(end) => end + 1,
@@ -102,20 +102,20 @@ fn split(text: &[u8]) -> Result<Option<Pair<'_>>, Unusual> {
         return Ok(None);
     }
     match text[0] {
-        b'?' | b'&' | b'*' | b'!' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => Err(Unusual),
+        b'?' | b'&' | b'*' | b'!' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => Err(Unsupported),
         _ => Ok(Some((&text[..key], &text[after + 1..]))),
     }
 }
 
-/// Where a key without quotes ends.
+/// The end of an unquoted key.
 fn plain_key(text: &[u8]) -> Option<usize> {
     let colon = memchr::memchr_iter(b':', text).find(|&at| text.get(at + 1).is_none_or(|&next| next == b' '))?;
     let comment = memchr::memmem::find(&text[..colon], b" #");
     comment.is_none().then(|| trimmed(&text[..colon]).len())
 }
 
-/// What a value leaves open that belongs to the key or dash in this column.
-fn left_open(value: &[u8], parent: Option<usize>) -> Result<Open, Unusual> {
+/// The value that is open after a value of the key or dash in this column.
+fn left_open(value: &[u8], parent: Option<usize>) -> Result<Open, Unsupported> {
     let Some(&first) = value.first() else { return Ok(Open::Nothing) };
     match first {
         b'"' | b'\'' => match closing(&value[1..], first) {
@@ -123,16 +123,16 @@ fn left_open(value: &[u8], parent: Option<usize>) -> Result<Open, Unusual> {
             None => Ok(Open::Quoted(first)),
         },
         b'[' | b'{' => brackets(value, 0, None, true),
-        b'?' | b'&' | b'*' | b'!' | b'%' | b'@' | b'`' | b'\t' | b',' | b']' | b'}' => Err(Unusual),
-        b'|' | b'>' => parent.map(Open::Text).ok_or(Unusual),
-        b'-' if value.get(1).is_none_or(|&next| next == b' ') => Err(Unusual),
-        // A second key on the line is for the whole parser to refuse.
-        _ if plain_key(value).is_some() => Err(Unusual),
-        _ => parent.map(Open::Text).ok_or(Unusual),
+        b'?' | b'&' | b'*' | b'!' | b'%' | b'@' | b'`' | b'\t' | b',' | b']' | b'}' => Err(Unsupported),
+        b'|' | b'>' => parent.map(Open::Text).ok_or(Unsupported),
+        b'-' if value.get(1).is_none_or(|&next| next == b' ') => Err(Unsupported),
+        // The YAML parser reports a second key on the line.
+        _ if plain_key(value).is_some() => Err(Unsupported),
+        _ => parent.map(Open::Text).ok_or(Unsupported),
     }
 }
 
-/// Where the text after an opening quote ends: behind the closing one.
+/// The position after the closing quote, in a text after the opening one.
 fn closing(text: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     while at < text.len() {
@@ -147,8 +147,8 @@ fn closing(text: &[u8], quote: u8) -> Option<usize> {
     None
 }
 
-/// Follows brackets to the end of the line. `fresh` says that a value may begin.
-fn brackets(text: &[u8], mut depth: usize, mut quote: Option<u8>, mut fresh: bool) -> Result<Open, Unusual> {
+/// Follows brackets to the end of the line. `fresh` says whether a value may start.
+fn brackets(text: &[u8], mut depth: usize, mut quote: Option<u8>, mut fresh: bool) -> Result<Open, Unsupported> {
     let mut at = 0;
     while at < text.len() {
         if let Some(open) = quote {
@@ -156,9 +156,9 @@ fn brackets(text: &[u8], mut depth: usize, mut quote: Option<u8>, mut fresh: boo
                 Some(end) => (at, quote) = (at + end, None),
                 None => return Ok(Open::Brackets(depth, quote)),
             }
-            // What a quote may be followed by, so that `'a'b` is left to others.
+            // Characters that may follow a quote; `'a'b` is left to the YAML parser.
             if !matches!(text.get(at), None | Some(b' ' | b',' | b':' | b']' | b'}')) {
-                return Err(Unusual);
+                return Err(Unsupported);
             }
             fresh = text.get(at) == Some(&b':');
             at += usize::from(fresh);
@@ -167,7 +167,7 @@ fn brackets(text: &[u8], mut depth: usize, mut quote: Option<u8>, mut fresh: boo
         match text[at] {
             b'[' | b'{' if fresh => depth += 1,
             b']' | b'}' => {
-                (depth, fresh) = (depth.checked_sub(1).ok_or(Unusual)?, false);
+                (depth, fresh) = (depth.checked_sub(1).ok_or(Unsupported)?, false);
                 if depth == 0 {
                     return nothing_after(&text[at + 1..]);
                 }
@@ -177,8 +177,8 @@ fn brackets(text: &[u8], mut depth: usize, mut quote: Option<u8>, mut fresh: boo
             b'"' | b'\'' if fresh => quote = Some(text[at]),
             b'#' if at == 0 || text[at - 1] == b' ' => break,
             b':' if matches!(text.get(at + 1), None | Some(b' ')) => fresh = true,
-            b'"' | b'\'' | b'[' | b'{' | b'\t' => return Err(Unusual),
-            b'&' | b'*' | b'!' | b'?' | b'|' | b'>' | b'%' | b'@' | b'`' if fresh => return Err(Unusual),
+            b'"' | b'\'' | b'[' | b'{' | b'\t' => return Err(Unsupported),
+            b'&' | b'*' | b'!' | b'?' | b'|' | b'>' | b'%' | b'@' | b'`' if fresh => return Err(Unsupported),
             _ => fresh = false,
         }
         at += 1;
@@ -186,12 +186,12 @@ fn brackets(text: &[u8], mut depth: usize, mut quote: Option<u8>, mut fresh: boo
     Ok(Open::Brackets(depth, quote))
 }
 
-/// After a value that has ended there is at most a comment.
-fn nothing_after(text: &[u8]) -> Result<Open, Unusual> {
-    if trimmed(text).is_empty() { Ok(Open::Nothing) } else { Err(Unusual) }
+/// Fails if anything but a comment follows the end of a value.
+fn nothing_after(text: &[u8]) -> Result<Open, Unsupported> {
+    if trimmed(text).is_empty() { Ok(Open::Nothing) } else { Err(Unsupported) }
 }
 
-/// Without the space around it; a comment is nothing.
+/// Trims whitespace; a comment is empty.
 fn trimmed(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii();
     if text.first() == Some(&b'#') { &[] } else { text }

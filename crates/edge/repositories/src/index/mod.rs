@@ -1,31 +1,31 @@
-//! A repository's index: which versions of a chart there are, and where.
+//! The index of a repository: the versions of a chart, their URLs and digests.
 
-mod arriving;
 mod line;
+mod parse;
+mod reader;
 mod scan;
 #[cfg(test)]
 mod tests;
-mod whole;
 
 use fitout_helm_ranges::Version;
 use serde_json::Value;
 
-pub(crate) use arriving::Arriving;
-pub(crate) use scan::Fault;
+pub(crate) use parse::parse_whole;
+pub(crate) use reader::IndexReader;
 use scan::Scan;
-pub(crate) use whole::whole;
+pub(crate) use scan::ScanError;
 
-/// A version of a chart, as the index has it.
+/// A version of a chart in an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Release {
     pub(crate) version: String,
     pub(crate) urls: Vec<String>,
-    /// As it is written there, which is without the name of the algorithm as a rule.
+    /// The digest as in the index, usually without `sha256:`.
     pub(crate) digest: Option<String>,
 }
 
 impl Release {
-    /// What the index has, unless Helm would skip it too: a chart without a name, or whose version is none.
+    /// Reads an entry; none for one that Helm skips too, without a name or with an invalid version.
     fn read(value: &Value) -> Option<Self> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         text("name")?;

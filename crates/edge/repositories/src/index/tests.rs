@@ -5,34 +5,34 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{Arriving, Fault, Release, whole};
+use super::{IndexReader, Release, ScanError, parse_whole};
 
 type Found = Option<Vec<Release>>;
 
-/// What a scan finds when the index arrives in pieces of this size.
-fn scanned(text: &[u8], chart: &str, piece: usize) -> Result<Found, Fault> {
-    let mut arriving = Arriving::new(chart, 1 << 30, false);
-    for bytes in text.chunks(piece) {
-        if !arriving.take(bytes)? {
+/// Scans an index that is received in chunks of this size.
+fn scanned(text: &[u8], chart: &str, size: usize) -> Result<Found, ScanError> {
+    let mut reader = IndexReader::new(chart, 1 << 30, false);
+    for bytes in text.chunks(size) {
+        if !reader.read(bytes)? {
             break;
         }
     }
-    arriving.finish()
+    reader.finish()
 }
 
 fn release(version: &str, url: &str) -> Release {
     Release { version: version.to_owned(), urls: vec![url.to_owned()], digest: None }
 }
 
-/// Indexes with chart `b` in version 1.0.0 at `b-1.0.0.tgz`, which are all read as they arrive.
-const USUAL: [&str; 12] = [
+/// Indexes with chart `b` in version 1.0.0 at `b-1.0.0.tgz`, which the scan supports.
+const SUPPORTED: [&str; 12] = [
     "apiVersion: v1\nentries:\n  a:\n  - name: a\n    version: 9.0.0\n  b:\n  - name: b\n    version: 1.0.0\n    urls:\n    - b-1.0.0.tgz\n  c:\n  - name: c\ngenerated: x\n",
     "apiVersion: v1\nentries:\n    b:\n      - name: b\n        version: 1.0.0\n        urls:\n          - b-1.0.0.tgz\n",
     "---\n# made\n\napiVersion: v1 # one\nentries: # all\n  # first\n  b: # it\n  # of these\n  - version: 1.0.0\n    name: b\n    urls: [b-1.0.0.tgz]",
     "\u{feff}apiVersion: v1\r\nentries:\r\n  b:\r\n  - name: b\r\n    version: 1.0.0\r\n    urls:\r\n    - b-1.0.0.tgz\r\n",
     "entries:\n  b:\n  - name: b\n    version: 1.0.0\n    urls:\n    - b-1.0.0.tgz\napiVersion: v1\n",
     "entries:\n  b:\n  -\n    name: b\n    version: 1.0.0\n    urls:\n    - b-1.0.0.tgz\napiVersion: v1\n---\nentries:\n  b: []\n",
-    // What looks like the chart is in a text.
+    // Scalars that contain lines like those of the chart.
     "apiVersion: v1\nentries:\n  a:\n  - description: |\n      text\n\n      b:\n      - name: a\n  b:\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
     "apiVersion: v1\nentries:\n  a:\n  - description: one\n      b\n    version: \"two\n  b:\n  - three\"\n  b:\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
     "apiVersion: v1\nentries:\n  a:\n  - description: 'it''s\n  b:\n  - three'\n    list: [a, 'b]',\n  b:\n  ]\n  b:\n  - {name: b, version: 1.0.0, urls: [b-1.0.0.tgz]}\n",
@@ -42,18 +42,18 @@ const USUAL: [&str; 12] = [
 ];
 
 #[test]
-fn an_index_is_read_as_it_arrives_in_whatever_pieces() {
-    let wanted = Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")]));
-    for text in USUAL {
-        assert_eq!(whole(text.as_bytes(), "b").map_err(Fault::Wrong), wanted, "{text}");
-        for piece in [1, 2, 3, 7, 64, usize::MAX] {
-            assert_eq!(scanned(text.as_bytes(), "b", piece), wanted, "{text}");
+fn index_is_scanned_in_chunks_of_any_size() {
+    let expected = Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")]));
+    for text in SUPPORTED {
+        assert_eq!(parse_whole(text.as_bytes(), "b").map_err(ScanError::Invalid), expected, "{text}");
+        for size in [1, 2, 3, 7, 64, usize::MAX] {
+            assert_eq!(scanned(text.as_bytes(), "b", size), expected, "{text}");
         }
     }
 }
 
 #[test]
-fn what_is_not_written_line_by_line_is_left_to_the_whole_parser() {
+fn unsupported_yaml_is_left_to_the_whole_parser() {
     let rows = [
         r#"{"apiVersion": "v1", "x": [1], "entries": {"a": 1, "b": [{"name": "b", "version": "1.0.0", "urls": ["u"]}]}}"#,
         "{apiVersion: v1, entries: {b: [{name: b, version: 1.0.0, urls: [u]}]}}",
@@ -68,13 +68,13 @@ fn what_is_not_written_line_by_line_is_left_to_the_whole_parser() {
         "apiVersion: v1\nentries:\n  b:\n  - name: b\n    version:\n      1.0.0\n    urls: [u]\n",
     ];
     for text in rows {
-        assert_eq!(scanned(text.as_bytes(), "b", 5), Err(Fault::Unusual), "{text}");
-        assert_eq!(whole(text.as_bytes(), "b"), Ok(Some(vec![release("1.0.0", "u")])), "{text}");
+        assert_eq!(scanned(text.as_bytes(), "b", 5), Err(ScanError::Unsupported), "{text}");
+        assert_eq!(parse_whole(text.as_bytes(), "b"), Ok(Some(vec![release("1.0.0", "u")])), "{text}");
     }
 }
 
 #[test]
-fn what_is_no_index_is_refused_by_either() {
+fn invalid_index_is_rejected_by_scan_and_parser() {
     let rows = [
         "",
         "entries:\n  b:\n  - name: b\n",
@@ -82,13 +82,16 @@ fn what_is_no_index_is_refused_by_either() {
         "<!DOCTYPE html>\n<p>x",
     ];
     for text in rows {
-        assert!(matches!(scanned(text.as_bytes(), "b", 9), Err(Fault::Wrong(_) | Fault::Unusual)), "{text}");
-        assert!(whole(text.as_bytes(), "b").is_err(), "{text}");
+        assert!(
+            matches!(scanned(text.as_bytes(), "b", 9), Err(ScanError::Invalid(_) | ScanError::Unsupported)),
+            "{text}"
+        );
+        assert!(parse_whole(text.as_bytes(), "b").is_err(), "{text}");
     }
 }
 
 #[test]
-fn a_chart_that_is_not_there_is_none_and_one_without_versions_has_none() {
+fn missing_chart_is_none_and_chart_without_versions_is_empty() {
     let text =
         b"apiVersion: v1\nentries:\n  a: []\n  c:\n  d:\n  - null\n  - name: d\n  - {name: d, version: x}\n  yes: []\n";
     let rows = [
@@ -99,42 +102,42 @@ fn a_chart_that_is_not_there_is_none_and_one_without_versions_has_none() {
         ("yes", None),
         ("true", Some(vec![])),
     ];
-    for (chart, wanted) in rows {
-        assert_eq!(scanned(text, chart, 8), Ok(wanted.clone()), "{chart}");
-        assert_eq!(whole(text, chart), Ok(wanted), "{chart}");
+    for (chart, expected) in rows {
+        assert_eq!(scanned(text, chart, 8), Ok(expected.clone()), "{chart}");
+        assert_eq!(parse_whole(text, chart), Ok(expected), "{chart}");
     }
 }
 
 #[test]
-fn a_compressed_index_is_unpacked_as_it_arrives_and_has_to_be_whole() {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    packer.write_all(USUAL[0].as_bytes()).unwrap();
-    let archive = packer.finish().unwrap();
+fn gzipped_index_is_scanned_and_must_be_complete() {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(SUPPORTED[0].as_bytes()).unwrap();
+    let archive = encoder.finish().unwrap();
     let read = |bytes: &[u8], chart: &str| {
-        let mut arriving = Arriving::new(chart, 1 << 20, true);
-        for piece in bytes.chunks(3) {
-            if !arriving.take(piece)? {
+        let mut reader = IndexReader::new(chart, 1 << 20, true);
+        for chunk in bytes.chunks(3) {
+            if !reader.read(chunk)? {
                 break;
             }
         }
-        arriving.finish()
+        reader.finish()
     };
     assert_eq!(read(&archive, "b"), Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")])));
-    assert!(matches!(read(&archive[..archive.len() - 20], "z"), Err(Fault::Wrong(_))));
-    assert!(matches!(read(USUAL[0].as_bytes(), "b"), Err(Fault::Wrong(_))));
+    assert!(matches!(read(&archive[..archive.len() - 20], "z"), Err(ScanError::Invalid(_))));
+    assert!(matches!(read(SUPPORTED[0].as_bytes(), "b"), Err(ScanError::Invalid(_))));
 }
 
 #[test]
-fn an_index_may_not_go_on_for_ever() {
-    let mut arriving = Arriving::new("b", 100, false);
-    assert_eq!(arriving.take(&[b'\n'; 100]), Ok(true));
-    assert_eq!(arriving.take(b"\n"), Ok(false));
-    assert_eq!(arriving.finish(), Err(Fault::TooLarge));
+fn index_over_the_limit_is_too_large() {
+    let mut reader = IndexReader::new("b", 100, false);
+    assert_eq!(reader.read(&[b'\n'; 100]), Ok(true));
+    assert_eq!(reader.read(b"\n"), Ok(false));
+    assert_eq!(reader.finish(), Err(ScanError::TooLarge));
 }
 
-/// Whatever is made of these lines: where the whole parser finds something, a scan finds the same or says that it cannot.
+/// For random indexes of these lines, the scan finds the same as the parser, or fails as unsupported.
 #[test]
-fn a_scan_never_finds_anything_else_than_the_whole_parser() {
+fn scan_finds_the_same_as_the_whole_parser() {
     const LINES: [&str; 40] = [
         "apiVersion: v1",
         "entries:",
@@ -184,24 +187,24 @@ fn a_scan_never_finds_anything_else_than_the_whole_parser() {
         state ^= state << 17;
         usize::try_from(state % below as u64).unwrap()
     };
-    let (mut same, mut unusual) = (0, 0);
+    let (mut same, mut unsupported) = (0, 0);
     for _ in 0..20_000 {
         let mut text = "apiVersion: v1\nentries:\n".to_owned();
         for _ in 0..=next(9) {
             text.push_str(LINES[next(LINES.len())]);
             text.push('\n');
         }
-        // A key that is there twice is refused by Helm, and not looked for by us.
-        let (Ok(wanted), Ok(_)) = (whole(text.as_bytes(), "b"), fitout_go_yaml::from_yaml_strict(&text)) else {
+        // Helm rejects duplicate keys; the scan does not look for them.
+        let (Ok(expected), Ok(_)) = (parse_whole(text.as_bytes(), "b"), fitout_go_yaml::from_yaml_strict(&text)) else {
             continue;
         };
         match scanned(text.as_bytes(), "b", 11) {
-            Err(Fault::Unusual) => unusual += 1,
+            Err(ScanError::Unsupported) => unsupported += 1,
             found => {
-                assert_eq!(found, Ok(wanted), "{text}");
+                assert_eq!(found, Ok(expected), "{text}");
                 same += 1;
             }
         }
     }
-    assert!(same > 100 && unusual > 10, "{same} the same, {unusual} unusual");
+    assert!(same > 100 && unsupported > 10, "{same} the same, {unsupported} unsupported");
 }

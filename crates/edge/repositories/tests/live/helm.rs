@@ -1,4 +1,4 @@
-//! Beside the real Helm, at the same repository and the same registry.
+//! Compares with the real Helm, on the same repository and the same registry.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -18,8 +18,8 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
 const VERSIONS: [&str; 9] =
     ["1.0.0", "1.2.0", "1.2.9", "1.10.0", "v1.5.0", "2.0.0-rc.1", "2.0.0+build.5", "2.1.0-alpha", "0.9.0"];
 
-/// What people ask for; the first is nothing.
-const WISHES: [&str; 21] = [
+/// Requested versions; the first is none.
+const REQUESTS: [&str; 21] = [
     "",
     "1.2.0",
     "1.2",
@@ -43,17 +43,18 @@ const WISHES: [&str; 21] = [
     "<1.0.0",
 ];
 
-/// Packages a chart in a version; what is said in it makes another archive.
-fn package(registry: &Registry, version: &str, said: &str, into: &Path) -> Result<PathBuf> {
+/// Packages a chart in a version; another description makes another archive.
+fn package(registry: &Registry, version: &str, description: &str, into: &Path) -> Result<PathBuf> {
     let source = registry.dir().join("chart");
     fs::create_dir_all(&source)?;
-    fs::write(source.join("Chart.yaml"), format!("apiVersion: v2\nname: tiny\nversion: 0.0.1\ndescription: {said}\n"))?;
+    let text = format!("apiVersion: v2\nname: tiny\nversion: 0.0.1\ndescription: {description}\n");
+    fs::write(source.join("Chart.yaml"), text)?;
     let (source, into) = (source.to_str().unwrap(), into.to_str().unwrap());
     let printed = registry.helm().run(&["package", source, "--version", version, "--destination", into])?;
-    Ok(PathBuf::from(printed.rsplit(": ").next().context("Helm says where")?.trim()))
+    Ok(PathBuf::from(printed.rsplit(": ").next().context("no path in the output of Helm")?.trim()))
 }
 
-/// All versions, as a folder with an index.
+/// A folder with all versions and an index.
 fn repository(registry: &Registry) -> Result<PathBuf> {
     let folder = registry.dir().join("repository");
     fs::create_dir_all(&folder)?;
@@ -67,18 +68,17 @@ fn repository(registry: &Registry) -> Result<PathBuf> {
 fn push(registry: &Registry, archive: &Path) -> Result<String> {
     let to = format!("oci://{}/charts", registry.address());
     let output = registry.helm().output(&["push", archive.to_str().unwrap(), &to, "--plain-http"], "")?;
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8(said)?;
-    let digest = said.split("Digest: ").nth(1).with_context(|| said.clone())?;
+    let printed = String::from_utf8([output.stdout, output.stderr].concat())?;
+    let digest = printed.split("Digest: ").nth(1).with_context(|| printed.clone())?;
     Ok(digest.split_whitespace().next().unwrap_or_default().to_owned())
 }
 
-/// What Helm pulls, by its digest; none if it pulls nothing.
-fn pulled(registry: &Registry, args: &[&str], wish: &str) -> Result<Option<Digest>> {
+/// The digest of the chart that Helm pulls; none if it pulls none.
+fn pulled(registry: &Registry, args: &[&str], requested: &str) -> Result<Option<Digest>> {
     let into = registry.dir().join("pulled");
     fs::create_dir_all(&into)?;
-    let version = ["--version", wish];
-    let version = if wish.is_empty() { &[] } else { &version[..] };
+    let version = ["--version", requested];
+    let version = if requested.is_empty() { &[] } else { &version[..] };
     let args = [&["pull"], args, version, &["--destination", into.to_str().unwrap()]].concat();
     let output = registry.helm().output(&args, "")?;
     let files: Vec<PathBuf> = fs::read_dir(&into)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
@@ -88,12 +88,12 @@ fn pulled(registry: &Registry, args: &[&str], wish: &str) -> Result<Option<Diges
 }
 
 fn fetch(repository: &str, chart: &str, version: &str, access: &Access) -> Result<Fetched, Error> {
-    let wanted = Wanted { repository, chart, version: Some(version), digest: None };
-    RUNTIME.block_on(Sources::default().fetch(&wanted, access))
+    let request = Wanted { repository, chart, version: Some(version), digest: None };
+    RUNTIME.block_on(Sources::default().fetch(&request, access))
 }
 
 #[test]
-fn the_version_is_the_one_that_helm_takes() -> Result<()> {
+fn chosen_version_is_that_of_helm() -> Result<()> {
     let registry = Registry::start()?;
     let folder = repository(&registry)?;
     for entry in fs::read_dir(&folder)? {
@@ -109,16 +109,16 @@ fn the_version_is_the_one_that_helm_takes() -> Result<()> {
     let (plain, oci) =
         (format!("oci+http://{}/charts", registry.address()), format!("oci://{}/charts/tiny", registry.address()));
     let mut found = 0;
-    for wish in WISHES {
-        let helms = [
-            pulled(&registry, &["tiny", "--repo", &server.url], wish)?,
-            pulled(&registry, &[&oci, "--plain-http"], wish)?,
+    for requested in REQUESTS {
+        let expected = [
+            pulled(&registry, &["tiny", "--repo", &server.url], requested)?,
+            pulled(&registry, &[&oci, "--plain-http"], requested)?,
         ];
-        let ours = [&server.url, &plain].map(|repository| fetch(repository, "tiny", wish, &Access::default()));
-        for (helms, ours) in helms.into_iter().zip(ours) {
-            found += usize::from(helms.is_some());
-            let ours = ours.map(|fetched| fetched.digest);
-            assert_eq!(ours.as_ref().ok(), helms.as_ref(), "{wish:?}: {ours:?}");
+        let actual = [&server.url, &plain].map(|repository| fetch(repository, "tiny", requested, &Access::default()));
+        for (expected, actual) in expected.into_iter().zip(actual) {
+            found += usize::from(expected.is_some());
+            let actual = actual.map(|fetched| fetched.digest);
+            assert_eq!(actual.as_ref().ok(), expected.as_ref(), "{requested:?}: {actual:?}");
         }
     }
     assert!(found > 24, "Helm found {found}");
@@ -126,7 +126,7 @@ fn the_version_is_the_one_that_helm_takes() -> Result<()> {
 }
 
 #[test]
-fn a_chart_is_had_by_the_digest_of_its_manifest_and_a_moved_tag_is_noticed() -> Result<()> {
+fn chart_is_pinned_by_manifest_digest_and_moved_tag_is_detected() -> Result<()> {
     let registry = Registry::start()?;
     let first = package(&registry, "1.0.0+a", "the first", registry.dir())?;
     let (manifest, digest) = (push(&registry, &first)?, Digest::of(fs::read(&first)?));
@@ -135,8 +135,8 @@ fn a_chart_is_had_by_the_digest_of_its_manifest_and_a_moved_tag_is_noticed() -> 
 
     let second = package(&registry, "1.0.0+a", "the second", registry.dir())?;
     assert_ne!(push(&registry, &second)?, manifest);
-    let wanted = Wanted { repository: &plain, chart: "tiny", version: Some("1.0.0+a"), digest: Some(&digest) };
-    let error = RUNTIME.block_on(Sources::default().fetch(&wanted, &Access::default())).unwrap_err();
+    let request = Wanted { repository: &plain, chart: "tiny", version: Some("1.0.0+a"), digest: Some(&digest) };
+    let error = RUNTIME.block_on(Sources::default().fetch(&request, &Access::default())).unwrap_err();
     assert!(matches!(error.cause, Cause::Changed { .. }) && !error.passing(), "{error}");
 
     let pinned = fetch(&plain, &format!("tiny@{manifest}"), "", &Access::default())?;
@@ -150,7 +150,7 @@ fn a_chart_is_had_by_the_digest_of_its_manifest_and_a_moved_tag_is_noticed() -> 
 }
 
 #[test]
-fn a_registry_with_a_password_is_read_with_a_docker_config() -> Result<()> {
+fn docker_config_authenticates_at_a_registry() -> Result<()> {
     let (registry, (user, password)) = Registry::start_guarded()?;
     registry.helm().run(&["registry", "login", registry.address(), "-u", user, "-p", password, "--plain-http"])?;
     push(&registry, &package(&registry, "1.0.0", "kept", registry.dir())?)?;
@@ -161,14 +161,17 @@ fn a_registry_with_a_password_is_read_with_a_docker_config() -> Result<()> {
     };
     let basic = Access { basic: Some((user.to_owned(), password.to_owned())), ..Access::default() };
     for access in [docker(password), basic] {
-        // A tag, and a range for which tags are listed.
+        // A tag, and a range that requires the list of tags.
         for version in ["1.0.0", "1.x"] {
             assert_eq!(fetch(&plain, "tiny", version, &access)?.version, "1.0.0");
         }
     }
-    for (access, seen) in [(Access::default(), false), (docker("hunter2"), true)] {
+    for (access, expected) in [(Access::default(), false), (docker("hunter2"), true)] {
         let error = fetch(&plain, "tiny", "1.0.0", &access).unwrap_err();
-        assert!(matches!(error.cause, Cause::Refused { status: 401, shown, .. } if shown == seen), "{error}");
+        assert!(
+            matches!(error.cause, Cause::Refused { status: 401, with_credentials, .. } if with_credentials == expected),
+            "{error}"
+        );
         assert!(!format!("{error} {error:?}").contains("hunter2"));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The certificate that every replica serves with, and word of it to the API server.
+//! The serving certificate of all replicas, and its registration with the API server.
 
 use std::time::Duration as StdDuration;
 
@@ -20,19 +20,19 @@ use tokio::time::sleep;
 
 use fitout_hub::SYSTEM;
 
-/// The secret that it is kept in.
+/// The Secret with the certificate.
 const SECRET: &str = "fitout-hub-serving";
 
-/// The name by which an API server calls its service.
-const SERVICE: &str = "fitout-hub.fitout-system.svc";
+/// The server name that the API server verifies.
+const SERVER_NAME: &str = "fitout-hub.fitout-system.svc";
 
-/// The object that makes an API server call us.
-const REGISTRATION: &str = "v1alpha1.compute.fitout.dev";
+/// The `APIService` of the aggregated API.
+const API_SERVICE: &str = "v1alpha1.compute.fitout.dev";
 
-/// How long the API server is left alone when it did not take the certificate.
-const RETRY: StdDuration = StdDuration::from_secs(2);
+/// The interval between attempts to write the certificate into the `APIService`.
+const RETRY_INTERVAL: StdDuration = StdDuration::from_secs(2);
 
-/// A certificate that vouches for itself, with its key, as PEM. Nobody has to trust it but the API server, which is told.
+/// A self-signed certificate and its key, as PEM. Only the API server trusts it, by the `caBundle` of the `APIService`.
 #[derive(Clone)]
 pub(crate) struct Certificate {
     certificate: Vec<u8>,
@@ -40,14 +40,14 @@ pub(crate) struct Certificate {
 }
 
 impl Certificate {
-    /// The one that all replicas share; the first of them makes it.
-    pub(crate) async fn shared(client: &Client) -> Result<Self> {
+    /// Loads the certificate that all replicas share; the first replica creates it.
+    pub(crate) async fn load_or_create(client: &Client) -> Result<Self> {
         let secrets: Api<Secret> = Api::namespaced(client.clone(), SYSTEM);
         if let Some(found) = secrets.get_opt(SECRET).await? {
             return Self::read(found);
         }
-        let made = Self::make()?;
-        let data = [("tls.crt", &made.certificate), ("tls.key", &made.key)];
+        let created = Self::generate()?;
+        let data = [("tls.crt", &created.certificate), ("tls.key", &created.key)];
         let secret = Secret {
             metadata: ObjectMeta { name: Some(SECRET.to_owned()), ..ObjectMeta::default() },
             type_: Some("kubernetes.io/tls".to_owned()),
@@ -55,9 +55,9 @@ impl Certificate {
             ..Secret::default()
         };
         match secrets.create(&PostParams::default(), &secret).await {
-            Ok(_) => Ok(made),
-            // Another replica was faster.
-            Err(kube::Error::Api(status)) if status.code == 409 => Self::read(secrets.get(SECRET).await?),
+            Ok(_) => Ok(created),
+            // Another replica created it first.
+            Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => Self::read(secrets.get(SECRET).await?),
             Err(error) => Err(error.into()),
         }
     }
@@ -65,16 +65,16 @@ impl Certificate {
     fn read(secret: Secret) -> Result<Self> {
         let mut data = secret.data.unwrap_or_default();
         let (Some(certificate), Some(key)) = (data.remove("tls.crt"), data.remove("tls.key")) else {
-            bail!("Secret/{SYSTEM}/{SECRET}: it has no `tls.crt` and `tls.key`; delete it, and the hub makes another");
+            bail!("Secret/{SYSTEM}/{SECRET}: `tls.crt` or `tls.key` is missing; delete the Secret and restart the hub");
         };
         Ok(Self { certificate: certificate.0, key: key.0 })
     }
 
-    fn make() -> Result<Self> {
-        let mut params = CertificateParams::new(vec![SERVICE.to_owned()])?;
-        params.distinguished_name.push(DnType::CommonName, SERVICE);
+    fn generate() -> Result<Self> {
+        let mut params = CertificateParams::new(vec![SERVER_NAME.to_owned()])?;
+        params.distinguished_name.push(DnType::CommonName, SERVER_NAME);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        // Clocks differ, and whoever wants another one before its time deletes the secret.
+        // Starts a day ago, because clocks differ. To renew it early, an operator deletes the Secret.
         params.not_before = OffsetDateTime::now_utc() - Duration::days(1);
         params.not_after = OffsetDateTime::now_utc() + Duration::days(3650);
         let key = KeyPair::generate()?;
@@ -82,36 +82,35 @@ impl Certificate {
         Ok(Self { certificate, key: key.serialize_pem().into_bytes() })
     }
 
-    /// As TLS wants it.
+    /// The certificate chain and the key for TLS.
     pub(crate) fn chain(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
         let chain = CertificateDer::pem_slice_iter(&self.certificate).collect::<Result<_, _>>()?;
         Ok((chain, PrivateKeyDer::from_pem_slice(&self.key)?))
     }
 
-    /// Sees to it that the API server knows it, for as long as it is not dropped: whenever the registration is made or
-    /// made again.
+    /// Keeps the certificate in the `caBundle` of the `APIService`, whenever that is created or changed.
     pub(crate) async fn register(&self, client: &Client) -> Result<()> {
         let api: Api<APIService> = Api::all(client.clone());
-        let only = watcher::Config::default().fields(&format!("metadata.name={REGISTRATION}"));
+        let only = watcher::Config::default().fields(&format!("metadata.name={API_SERVICE}"));
         let mut events = std::pin::pin!(watcher(api.clone(), only).default_backoff());
-        let ours = ByteString(self.certificate.clone());
+        let ca_bundle = ByteString(self.certificate.clone());
         while let Some(event) = events.next().await {
             let found = match event {
                 Ok(Event::Apply(found) | Event::InitApply(found)) => found,
                 Ok(_) => continue,
                 Err(error) => {
-                    tracing::warn!(%error, "watch APIService/{REGISTRATION}");
+                    tracing::warn!(api_service = API_SERVICE, %error, "watch of APIService failed");
                     continue;
                 }
             };
-            if found.spec.and_then(|spec| spec.ca_bundle).as_ref() != Some(&ours) {
-                let patch = Patch::Merge(json!({ "spec": { "caBundle": ours } }));
-                while let Err(error) = api.patch(REGISTRATION, &PatchParams::default(), &patch).await {
-                    tracing::warn!(%error, "write the certificate into APIService/{REGISTRATION}");
-                    sleep(RETRY).await;
+            if found.spec.and_then(|spec| spec.ca_bundle).as_ref() != Some(&ca_bundle) {
+                let patch = Patch::Merge(json!({ "spec": { "caBundle": ca_bundle } }));
+                while let Err(error) = api.patch(API_SERVICE, &PatchParams::default(), &patch).await {
+                    tracing::warn!(api_service = API_SERVICE, %error, "patching caBundle failed");
+                    sleep(RETRY_INTERVAL).await;
                 }
             }
         }
-        bail!("the watch on APIService/{REGISTRATION} has ended")
+        bail!("the watch of APIService/{API_SERVICE} has ended")
     }
 }

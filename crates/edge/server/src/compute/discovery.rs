@@ -1,20 +1,21 @@
-//! What is served, for those who ask.
+//! The discovery and OpenAPI documents of the aggregated API.
 
 use serde_json::{Map, Value, json};
 
 use super::{GROUP, VERSION};
 
-/// Something that can be asked for.
+/// A served resource and its documentation.
 struct Resource {
     name: &'static str,
     singular: &'static str,
     kind: &'static str,
-    about: &'static str,
-    /// What naming an instance asks for.
+    description: &'static str,
+    /// The description of `spec.instance`.
     instance: &'static str,
-    answer: &'static str,
-    /// Whether it can be asked for as if the instance were deleted.
-    removal: bool,
+    /// The description of `status`.
+    status: &'static str,
+    /// Whether it has `spec.uninstall`.
+    has_uninstall: bool,
 }
 
 const RESOURCES: [Resource; 2] = [
@@ -22,30 +23,30 @@ const RESOURCES: [Resource; 2] = [
         name: "plans",
         singular: "plan",
         kind: "Plan",
-        about: "What the hub would do for an instance.",
-        instance: "The name of an instance: what would be done for it as it is.",
-        answer: "The answer: every write to the cluster, in order, with what it changes and why.",
-        removal: true,
+        description: "A plan of the changes that the hub would make for an instance.",
+        instance: "Name of an existing instance, which is planned as it is.",
+        status: "The plan: every write to the cluster, in order, with what it changes and why.",
+        has_uninstall: true,
     },
     Resource {
         name: "values",
         singular: "values",
         kind: "Values",
-        about: "Every value that an instance is made with.",
-        instance: "The name of an instance: the values it is made with as it is.",
-        answer: "The answer: all values together, and each of them with the layer that set it.",
-        removal: false,
+        description: "All values that an instance is rendered with.",
+        instance: "Name of an existing instance, whose values are returned as they are.",
+        status: "The values: all of them merged, and each one with the layer that set it.",
+        has_uninstall: false,
     },
 ];
 
-/// The document at a path, if there is one.
+/// The document at a path, if one exists.
 pub(crate) fn document(path: &str) -> Option<Value> {
     let version = json!({ "groupVersion": format!("{GROUP}/{VERSION}"), "version": VERSION });
     let group = json!({ "name": GROUP, "versions": [version], "preferredVersion": version });
     let of_kind = |kind: &str, fields: Value| {
-        let mut whole = json!({ "kind": kind, "apiVersion": "v1" });
-        whole.as_object_mut()?.extend(fields.as_object()?.clone());
-        Some(whole)
+        let mut document = json!({ "kind": kind, "apiVersion": "v1" });
+        document.as_object_mut()?.extend(fields.as_object()?.clone());
+        Some(document)
     };
     match path.split('/').collect::<Vec<_>>()[..] {
         ["apis"] => of_kind("APIGroupList", json!({ "groups": [group] })),
@@ -58,16 +59,16 @@ pub(crate) fn document(path: &str) -> Option<Value> {
             })) }),
         ),
         ["openapi", "v3"] => {
-            let place = format!("apis/{GROUP}/{VERSION}");
-            let url = format!("/openapi/v3/{place}?hash={}", env!("CARGO_PKG_VERSION"));
-            Some(json!({ "paths": { place: { "serverRelativeURL": url } } }))
+            let path = format!("apis/{GROUP}/{VERSION}");
+            let url = format!("/openapi/v3/{path}?hash={}", env!("CARGO_PKG_VERSION"));
+            Some(json!({ "paths": { path: { "serverRelativeURL": url } } }))
         }
         ["openapi", "v3", "apis", GROUP, VERSION] => Some(openapi()),
         _ => None,
     }
 }
 
-/// What `kubectl explain` tells.
+/// The OpenAPI document, which `kubectl explain` reads.
 fn openapi() -> Value {
     let documents = RESOURCES.each_ref().map(Resource::document);
     let (paths, schemas): (Map<String, Value>, Map<String, Value>) =
@@ -81,31 +82,31 @@ fn openapi() -> Value {
 }
 
 impl Resource {
-    /// Its path with what can be done there, and the name of its schema with the schema.
+    /// The path, the name of the schema, the operations and the schema.
     fn document(&self) -> (String, String, Value, Value) {
         let kind = self.kind;
-        let text = |about: &str| json!({ "type": "string", "description": about });
-        let free = |about: &str| json!({ "type": "object", "description": about, "x-kubernetes-preserve-unknown-fields": true });
-        let mut asked = json!({
+        let text = |description: &str| json!({ "type": "string", "description": description });
+        let free = |description: &str| json!({ "type": "object", "description": description, "x-kubernetes-preserve-unknown-fields": true });
+        let mut spec = json!({
             "instance": text(self.instance),
-            "proposed": free("An ExtensionInstance as it might be written: a new one, or another form of one that is there."),
+            "proposed": free("A proposed ExtensionInstance: a new one, or a change of an existing one."),
         });
-        if self.removal {
-            asked["uninstall"] =
-                json!({ "type": "boolean", "description": "What would be done if the instance were deleted." });
+        if self.has_uninstall {
+            spec["uninstall"] =
+                json!({ "type": "boolean", "description": "Whether to plan the deletion of the instance." });
         }
-        let about = "What is asked for: an instance that is there, or one that is proposed.";
+        let spec_description = "The request: either an existing or a proposed instance.";
         let group_version_kind = json!({ "group": GROUP, "version": VERSION, "kind": kind });
         let schema = json!({
             "type": "object",
-            "description": format!("{} It is answered when it is created, and not kept.", self.about),
+            "description": format!("{} It is computed on create and not stored.", self.description),
             "x-kubernetes-group-version-kind": [group_version_kind],
             "properties": {
-                "apiVersion": text("The version of this kind."),
+                "apiVersion": text("The API version."),
                 "kind": text(&format!("{kind}.")),
-                "metadata": free("It needs no name."),
-                "spec": { "type": "object", "description": about, "properties": asked },
-                "status": free(self.answer),
+                "metadata": free("The metadata; a name is not required."),
+                "spec": { "type": "object", "description": spec_description, "properties": spec },
+                "status": free(self.status),
             },
         });
         let name = format!("dev.fitout.compute.{VERSION}.{kind}");
@@ -117,13 +118,13 @@ impl Resource {
             "requestBody": { "content": content, "required": true },
             "responses": { "201": { "description": "Created", "content": content } },
         });
-        // `kubectl create` looks at what a PATCH would take, and nowhere else, to learn that the server checks fields
-        // itself; where it does not find out, it asks for rights that a member of an organization does not have.
+        // `kubectl create` looks for server-side field validation in the PATCH operation only; without it, it needs
+        // rights that a member of an organization does not have.
         let mut patch = post.clone();
         patch["operationId"] = format!("patchNamespaced{kind}").into();
         patch["parameters"] = json!([{ "name": "fieldValidation", "in": "query", "schema": { "type": "string" } }]);
-        let place = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
+        let path = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
         let namespace = json!({ "name": "namespace", "in": "path", "required": true, "schema": { "type": "string" } });
-        (place, name, json!({ "post": post, "patch": patch, "parameters": [namespace] }), schema)
+        (path, name, json!({ "post": post, "patch": patch, "parameters": [namespace] }), schema)
     }
 }

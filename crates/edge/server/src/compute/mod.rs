@@ -1,15 +1,16 @@
-//! The aggregated API `compute.fitout.dev`: what is computed rather than stored.
+//! The aggregated API `compute.fitout.dev`, whose resources are computed and not stored.
 //!
-//! The hub's API server asks on behalf of people, over TLS, with a certificate of its front proxy. Whoever has no such
-//! certificate is nobody, whatever the headers of the request claim. Who asks is then held to what kube RBAC says.
+//! The hub's API server forwards requests of users over TLS, with the client certificate of its front proxy. A request
+//! without that certificate is unauthorized, whatever its headers claim. Users are authorized by RBAC of the hub's API
+//! server.
 
-mod asked;
-mod caller;
+mod access_review;
 mod certificate;
 mod discovery;
+mod error;
+mod front_proxy;
 mod plans;
-mod refusal;
-mod rights;
+mod request;
 mod values;
 
 use std::convert::Infallible;
@@ -30,44 +31,44 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use caller::{Caller, LoadBalancer};
 use certificate::Certificate;
-use refusal::Refusal;
+use error::ApiError;
+use front_proxy::{Caller, FrontProxy};
 
-/// The group and version that is served.
+/// The served group and version.
 const GROUP: &str = "compute.fitout.dev";
 const VERSION: &str = "v1alpha1";
 
-/// The API server keeps a few connections; anybody else has no business here.
-const CONNECTIONS: usize = 256;
+/// The number of concurrent connections; the API server keeps only a few.
+const MAX_CONNECTIONS: usize = 256;
 
-/// For a connection that is not used: longer than the API server keeps one, which must not find it closed.
-const IDLE: Duration = Duration::from_mins(2);
+/// The timeout of an idle connection: longer than the API server keeps one, so that it never finds one closed.
+const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// For a handshake.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout of a handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the API server itself takes of an object.
-const LARGEST: usize = 3 << 20;
+/// The limit of a request body, that of the API server itself.
+const MAX_BODY: usize = 3 << 20;
 
-/// Serves until it cannot go on.
+/// Serves the API until a fatal error.
 pub async fn serve(hub: Arc<Hub>, address: SocketAddr) -> Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?;
-    let certificate = Certificate::shared(hub.unfenced()).await.context("the certificate to serve with")?;
-    let front = Arc::new(LoadBalancer::follow(hub.unfenced()).await?);
-    tracing::info!("{GROUP} is served on {address}");
+    let certificate = Certificate::load_or_create(hub.unfenced()).await.context("load the serving certificate")?;
+    let front_proxy = Arc::new(FrontProxy::watch(hub.unfenced()).await?);
+    tracing::info!(group = GROUP, %address, "serving aggregated API");
     let accept = async {
-        let turns = Arc::new(Semaphore::new(CONNECTIONS));
+        let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
-            let turn = Arc::clone(&turns).acquire_owned().await?;
-            // What one connection dies of is nothing to the others.
+            let permit = Arc::clone(&permits).acquire_owned().await?;
+            // An error of one connection does not affect the others.
             let Ok((stream, _)) = listener.accept().await else { continue };
-            let (hub, front, certificate) = (Arc::clone(&hub), Arc::clone(&front), certificate.clone());
+            let (hub, front_proxy, certificate) = (Arc::clone(&hub), Arc::clone(&front_proxy), certificate.clone());
             tokio::spawn(async move {
-                if let Err(error) = connection(hub, &front, &certificate, stream).await {
-                    tracing::debug!(%error, "connection");
+                if let Err(error) = connection(hub, &front_proxy, &certificate, stream).await {
+                    tracing::debug!(%error, "connection failed");
                 }
-                drop(turn);
+                drop(permit);
             });
         }
     };
@@ -77,49 +78,59 @@ pub async fn serve(hub: Arc<Hub>, address: SocketAddr) -> Result<()> {
     }
 }
 
-async fn connection(hub: Arc<Hub>, front: &LoadBalancer, certificate: &Certificate, stream: TcpStream) -> Result<()> {
-    let trust = Arc::new(front.trust()?);
-    let acceptor = TlsAcceptor::from(Arc::new(trust.tls(certificate)?));
-    let stream = timeout(PATIENCE, acceptor.accept(stream)).await??;
-    let known = trust.knows(stream.get_ref().1.peer_certificates());
+async fn connection(
+    hub: Arc<Hub>,
+    front_proxy: &FrontProxy,
+    certificate: &Certificate,
+    stream: TcpStream,
+) -> Result<()> {
+    let config = Arc::new(front_proxy.config()?);
+    let acceptor = TlsAcceptor::from(Arc::new(config.tls(certificate)?));
+    let stream = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await??;
+    let is_trusted = config.is_front_proxy(stream.get_ref().1.peer_certificates());
     let service = service_fn(move |request: Request<Incoming>| {
-        let (hub, trust) = (Arc::clone(&hub), Arc::clone(&trust));
+        let (hub, config) = (Arc::clone(&hub), Arc::clone(&config));
         async move {
-            let caller = Some(request.headers()).filter(|_| known).and_then(|headers| trust.caller(headers));
-            let answer = match caller {
-                Some(caller) => Box::pin(answer(&hub, &caller, request)).await,
-                None => Err(Refusal::unauthorized()),
+            let caller = Some(request.headers()).filter(|_| is_trusted).and_then(|headers| config.caller(headers));
+            let response = match caller {
+                Some(caller) => Box::pin(handle(&hub, &caller, request)).await,
+                None => Err(ApiError::unauthorized()),
             };
-            Ok::<_, Infallible>(answer.unwrap_or_else(|refusal| json(refusal.code(), &refusal.status())))
+            Ok::<_, Infallible>(response.unwrap_or_else(|error| json(error.code(), &error.status())))
         }
     });
     let mut server = hyper::server::conn::http1::Builder::new();
-    // Whoever is nobody has one question, and not much time for it.
-    let patience = if known { IDLE } else { PATIENCE };
-    server.timer(TokioTimer::new()).header_read_timeout(patience).keep_alive(known);
+    // An unauthorized client gets one request and little time.
+    let read_timeout = if is_trusted { IDLE_TIMEOUT } else { HANDSHAKE_TIMEOUT };
+    server.timer(TokioTimer::new()).header_read_timeout(read_timeout).keep_alive(is_trusted);
     Ok(server.serve_connection(TokioIo::new(stream), service).await?)
 }
 
-async fn answer(hub: &Arc<Hub>, caller: &Caller, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Refusal> {
+async fn handle(
+    hub: &Arc<Hub>,
+    caller: &Caller,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, ApiError> {
     let (method, path) = (request.method().clone(), request.uri().path().trim_matches('/').to_owned());
     if let Some(document) = discovery::document(&path).filter(|_| method == Method::GET) {
         return Ok(json(StatusCode::OK, &document));
     }
     let parts: Vec<&str> = path.split('/').collect();
     let ["apis", GROUP, VERSION, "namespaces", namespace, resource @ ("plans" | "values")] = parts[..] else {
-        return Err(Refusal::not_found(format!("nothing is served at /{path}; `kubectl api-resources` shows what is")));
+        let message = format!("nothing is served at /{path}; `kubectl api-resources` lists the served resources");
+        return Err(ApiError::not_found(message));
     };
     if method != Method::POST {
-        return Err(Refusal::not_allowed(format!("{resource} are not kept; they can only be created")));
+        return Err(ApiError::not_allowed(format!("{resource} are not stored; they can only be created")));
     }
-    let body = Limited::new(request.into_body(), LARGEST).collect().await;
-    let body = body.map_err(|error| Refusal::bad(format!("the request cannot be read: {error}")))?;
+    let body = Limited::new(request.into_body(), MAX_BODY).collect().await;
+    let body = body.map_err(|error| ApiError::bad_request(format!("the request cannot be read: {error}")))?;
     let body = body.to_bytes();
-    let made = match resource {
+    let created = match resource {
         "values" => Box::pin(values::create(hub, caller, namespace, &body)).await?,
         _ => Box::pin(plans::create(hub, caller, namespace, &body)).await?,
     };
-    Ok(json(StatusCode::CREATED, &made))
+    Ok(json(StatusCode::CREATED, &created))
 }
 
 fn json(code: StatusCode, body: &Value) -> Response<Full<Bytes>> {

@@ -1,4 +1,4 @@
-//! Plans: made when they are created, and kept nowhere.
+//! The `plans` resource: computed on create, never stored.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use fitout_api::Plan;
 use fitout_hub::Hub;
 use serde_json::Value;
 
-use super::asked;
-use super::caller::Caller;
-use super::refusal::Refusal;
+use super::error::ApiError;
+use super::front_proxy::Caller;
+use super::request;
 
-/// Answers with the plan that is asked for, if whoever asks may know it.
-pub(crate) async fn create(hub: &Arc<Hub>, caller: &Caller, namespace: &str, body: &[u8]) -> Result<Value, Refusal> {
-    let mut object: Plan = asked::read(body, "Plan")?;
-    let asked = asked::about(hub, caller, namespace, "plans", &object.spec).await?;
-    object.status = Some(asked::answered(&asked, hub.plan(&asked.instance, asked.values)).await?);
-    asked::written(object, namespace)
+/// Computes the plan for an authorized caller.
+pub(crate) async fn create(hub: &Arc<Hub>, caller: &Caller, namespace: &str, body: &[u8]) -> Result<Value, ApiError> {
+    let mut object: Plan = request::parse(body, "Plan")?;
+    let input = request::authorize(hub, caller, namespace, "plans", &object.spec).await?;
+    object.status = Some(request::with_timeout(&input, hub.plan(&input.instance, input.show_values)).await?);
+    request::response_object(object, namespace)
 }

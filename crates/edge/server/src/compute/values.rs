@@ -1,4 +1,4 @@
-//! Values, each with the layer that set it: found when they are asked for, and kept nowhere.
+//! The `values` resource: all values of an instance, each with the layer that set it. Computed on create, never stored.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use fitout_api::Values;
 use fitout_hub::Hub;
 use serde_json::Value;
 
-use super::asked;
-use super::caller::Caller;
-use super::refusal::Refusal;
+use super::error::ApiError;
+use super::front_proxy::Caller;
+use super::request;
 
-/// Answers with the values of an instance, if whoever asks may know them.
-pub(crate) async fn create(hub: &Arc<Hub>, caller: &Caller, namespace: &str, body: &[u8]) -> Result<Value, Refusal> {
-    let mut object: Values = asked::read(body, "Values")?;
-    let asked = asked::about(hub, caller, namespace, "values", &(&object.spec).into()).await?;
-    object.status = Some(asked::answered(&asked, hub.values(&asked.instance, asked.values)).await?);
-    asked::written(object, namespace)
+/// Computes the values of an instance for an authorized caller.
+pub(crate) async fn create(hub: &Arc<Hub>, caller: &Caller, namespace: &str, body: &[u8]) -> Result<Value, ApiError> {
+    let mut object: Values = request::parse(body, "Values")?;
+    let input = request::authorize(hub, caller, namespace, "values", &(&object.spec).into()).await?;
+    object.status = Some(request::with_timeout(&input, hub.values(&input.instance, input.show_values)).await?);
+    request::response_object(object, namespace)
 }

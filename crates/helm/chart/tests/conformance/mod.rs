@@ -83,7 +83,7 @@ impl Case {
 
     fn render(&self) -> Result<String, String> {
         let mut warnings = Vec::new();
-        let chart = fitout_environment::load(&self.chart, &mut warnings)?;
+        let chart = fitout_environment::load(&self.chart, &mut warnings).map_err(|error| error.to_string())?;
         let given = match &self.values {
             Some(file) => {
                 let text = fs::read(file).map_err(|error| error.to_string())?;

@@ -1,0 +1,122 @@
+//! `fitout chart`: renders, shows and lints charts on this machine, without a hub.
+
+mod arguments;
+mod lint;
+mod output_dir;
+mod show;
+mod template;
+mod template_error;
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::rc::Rc;
+
+use clap::Subcommand;
+use fitout_environment::{HostEnvironment, load};
+use fitout_helm_chart::render::{Capabilities, KubeVersion, Options};
+use fitout_helm_chart::values::{Release, UserValues};
+use fitout_helm_chart::{Chart, Rendered, Warnings};
+
+use crate::Answer;
+use crate::failure::Failure;
+use crate::output::{Format, Paint};
+use crate::tables::Layout;
+use arguments::{Target, Values};
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Render a chart as `helm template` does, to the byte
+    Template(template::Template),
+    /// Show a part of a chart
+    Show(show::Show),
+    /// Check a chart for errors
+    Lint(lint::Lint),
+}
+
+pub(crate) fn run(command: &Command, output: Format, paint: Paint, layout: Layout) -> Result<Answer, Failure> {
+    match command {
+        Command::Template(template) => template::run(template, paint),
+        Command::Show(show) => show::run(show, output, paint, layout),
+        Command::Lint(lint) => lint::run(lint, output, paint),
+    }
+}
+
+/// The environment of templates, which is this machine.
+fn environment() -> Rc<dyn fitout_helm_functions::Environment> {
+    Rc::new(HostEnvironment)
+}
+
+/// The values of the command line, merged.
+fn user_values(values: &Values) -> Result<Rc<fitout_go_template::Map>, Failure> {
+    let Values { files, set, set_string, set_file, set_json, set_literal } = values;
+    let given = UserValues {
+        files: files.clone(),
+        set_json: set_json.clone(),
+        set: set.clone(),
+        set_string: set_string.clone(),
+        set_file: set_file.clone(),
+        set_literal: set_literal.clone(),
+    };
+    let mut read = |name: &str| read_input(name).map_err(|error| error.to_string());
+    given.merged(&mut read).map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Why a file with values cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum InputError {
+    #[error("read {name}: {error}")]
+    File { name: String, error: io::Error },
+    #[error("read the standard input: {0}")]
+    Stdin(io::Error),
+}
+
+/// Reads a file, or the standard input for `-`.
+fn read_input(name: &str) -> Result<Vec<u8>, InputError> {
+    if name != "-" {
+        return fs::read(name).map_err(|error| InputError::File { name: name.to_owned(), error });
+    }
+    let mut input = Vec::new();
+    io::stdin().read_to_end(&mut input).map_err(InputError::Stdin)?;
+    Ok(input)
+}
+
+fn capabilities(target: &Target) -> Result<Capabilities, Failure> {
+    let version = KubeVersion::parse(&target.kube_version)
+        .map_err(|error| Failure::new(format!("invalid kube version '{}': {error}", target.kube_version)))?;
+    let mut capabilities = Capabilities::assumed(version);
+    capabilities.api_versions = capabilities.api_versions.iter().chain(&target.api_versions).cloned().collect();
+    Ok(capabilities)
+}
+
+/// Loads a chart and prints its warnings.
+fn load_chart(path: &Path, paint: Paint) -> Result<Chart, Failure> {
+    let mut warnings = Warnings::new();
+    let chart = load(path, &mut warnings).map_err(|error| Failure::new(error.to_string()))?;
+    print_warnings(&warnings, paint);
+    Ok(chart)
+}
+
+fn print_warnings(warnings: &Warnings, paint: Paint) {
+    for warning in warnings {
+        eprintln!("{} {warning}", paint.yellow("warning:"));
+    }
+}
+
+/// Renders a chart; an error of a template is shown with its source line.
+fn render(
+    chart: Chart,
+    values: &Values,
+    target: &Target,
+    release: &Release,
+    options: &Options,
+    paint: Paint,
+) -> Result<Rendered, Failure> {
+    let (values, capabilities) = (user_values(values)?, capabilities(target)?);
+    let mut warnings = Warnings::new();
+    let sources = template_error::Sources::of(&chart);
+    let result =
+        fitout_helm_chart::template(chart, &values, release, &capabilities, &environment(), options, &mut warnings);
+    print_warnings(&warnings, paint);
+    result.map_err(|error| sources.explain(&error, paint))
+}
