@@ -114,7 +114,7 @@ impl Case {
 
     /// Times between what began a visit and what began the next.
     fn pauses(&self) -> Vec<Duration> {
-        let asked = self.server.as_ref().map(Server::asked).unwrap_or_default();
+        let asked = self.server.as_ref().map(Server::requests).unwrap_or_default();
         let begins = asked.iter().filter(|one| one.path == "/index.yaml" || one.path.contains("/manifests/"));
         let begins: Vec<_> = begins.map(|request| request.at).collect();
         begins.windows(2).map(|two| two[1] - two[0]).collect()
@@ -355,7 +355,7 @@ fn credentials_are_awaited(faults: &Faults, case: &Case) -> Result<()> {
     ");
     apply(&faults.hub, &secret(case, PASSWORD))?;
     faults.until_ready(case.name, 1, LIMIT)?;
-    let asked = case.server.as_ref().context("a server")?.asked();
+    let asked = case.server.as_ref().context("a server")?.requests();
     let shown = |request: &Request| match request.header("authorization") {
         None => "nothing",
         Some(shown) if shown.ends_with(SHOWN_WRONG) => "the wrong password",
@@ -391,10 +391,10 @@ fn only_what_can_help_was_tried_again(charts: &[Case], repositories: &[Case]) ->
 
 fn nobody_learnt_a_password(faults: &Faults, repositories: &[Case], other: &Server) -> Result<()> {
     let sent = repositories.iter().find(|case| case.name == "sent").context("sent")?;
-    let home = sent.server.as_ref().context("a server")?.asked();
+    let home = sent.server.as_ref().context("a server")?.requests();
     ensure!(home.iter().all(|request| request.head.contains(SHOWN)), "the repository itself is shown the password");
-    ensure!(other.asked().len() >= 2, "{:?}", other.asked());
-    for request in other.asked() {
+    ensure!(other.requests().len() >= 2, "{:?}", other.requests());
+    for request in other.requests() {
         ensure!(request.header("authorization").is_none() && !request.head.contains(SHOWN), "{request:?}");
     }
     let log = fs::read_to_string(faults.hub.sandbox().dir().join("hub.log"))?;

@@ -75,7 +75,7 @@ fn an_applied_revision_is_kept_for_the_next_instance_of_its_name() -> Result<()>
 fn forgetting_a_cluster_removes_revisions_that_the_cache_lacks() -> Result<()> {
     let mut faults = Faults::start(1)?;
     let _hub = faults.run_hub_with("hub", &FLAGS)?;
-    faults.hub_proxy.hush(Some("/extensionrevisions"));
+    faults.hub_proxy.delay_watches(Some("/extensionrevisions"));
     faults.want_plain("thing", 0, 1)?;
     faults.until_ready("thing", 1, LIMIT)?;
     assert_eq!(revisions(&faults)?, ["thing.1"]);

@@ -8,6 +8,7 @@ use fitout_plan::Artifact;
 
 /// The desired state of an instance.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings of an instance")]
 pub struct Wanted {
     /// Whether the instance is to be installed; otherwise it is removed.
     pub present: bool,

@@ -1,5 +1,7 @@
 //! The summary of an instance: which condition it has in which situation, case by case.
 
+#![allow(clippy::unwrap_used, clippy::too_many_lines, reason = "a table of cases")]
+
 use fitout_helm_release::HookEvent;
 use fitout_model::conditions::{ConditionStatus, READY};
 use fitout_model::{Gvk, ObjectId};

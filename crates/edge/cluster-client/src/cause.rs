@@ -55,7 +55,7 @@ impl ClusterClient {
         Ok((pods, events, log))
     }
 
-    /// Finds the ReplicaSet of a Deployment's newest pod template.
+    /// Finds the `ReplicaSet` of a Deployment's newest pod template.
     async fn newest_replica_set(&self, namespace: &str, deployment: &Value) -> kube::Result<Option<Value>> {
         let revision = |set: &Value| {
             let text = set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();

@@ -6,7 +6,7 @@ use fitout_reconcile::namespace::{CREATED_FOR, NamespaceObject, NamespaceState};
 use futures::future::try_join_all;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{DeleteParams, DynamicObject, ListParams, ObjectMeta, PostParams};
-use kube::discovery::{ApiResource, Discovery, Scope, verbs};
+use kube::discovery::{ApiGroup, ApiResource, Discovery, Scope, verbs};
 use kube::{Api, ResourceExt};
 
 use crate::{ClusterClient, ClusterError};
@@ -60,7 +60,7 @@ impl ClusterClient {
     /// The objects in a namespace, of every kind that can be listed and deleted.
     async fn objects_in(&self, namespace: &str) -> kube::Result<Vec<NamespaceObject>> {
         let discovery = Discovery::new(self.client().clone()).run_aggregated().await?;
-        let resources = discovery.groups().flat_map(|group| group.recommended_resources());
+        let resources = discovery.groups().flat_map(ApiGroup::recommended_resources);
         let deletable = resources.filter(|(_, capabilities)| {
             capabilities.scope == Scope::Namespaced
                 && capabilities.supports_operation(verbs::LIST)

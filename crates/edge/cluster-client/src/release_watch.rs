@@ -122,7 +122,7 @@ pub(crate) async fn follow(client: Client, releases: Arc<ReleaseWatch>) {
                 }
             }
             Ok(Some(Event::InitApply(record) | Event::Apply(record) | Event::Delete(record))) => {
-                releases.record_event(&record)
+                releases.record_event(&record);
             }
             Ok(None) => return,
             Err(error) => tracing::debug!(%error, "watch of release records failed"),

@@ -117,7 +117,7 @@ fn bare(world: &World, prefix: &str, count: usize) -> Result<Duration> {
                 let objects = transform(objects, &Apis::default(), owner, &target.info().apis)
                     .map_err(|problem| anyhow!("{problem}"))?;
                 let mut release = record(&namespace, &objects);
-                target.make_namespace(&namespace).await?;
+                target.create_namespace(&namespace, "org-bench/bench").await?;
                 target.create_record(&secret(&release, Stamp::Created(OffsetDateTime::now_utc()))?).await?;
                 let ids: Vec<ObjectId> = objects.iter().filter_map(ObjectId::of).collect();
                 let ignored = Ignored::default();

@@ -11,7 +11,7 @@ use axum::routing::get;
 use fitout_hub::MetricsHandle;
 use tokio::net::TcpListener;
 
-/// The content type of the OpenMetrics text format.
+/// The content type of the `OpenMetrics` text format.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Serves `/healthz`, `/readyz` and `/metrics` without authentication: the metrics contain names and numbers, never

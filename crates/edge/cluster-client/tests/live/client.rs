@@ -21,7 +21,7 @@ async fn open_client() -> Result<ClusterClient> {
     Ok(ClusterClient::open(client, connectivity).await?)
 }
 
-/// A ConfigMap of release `web`, transformed as an extension's object.
+/// A `ConfigMap` of release `web`, transformed as an extension's object.
 fn config_map(client: &ClusterClient, namespace: &str, value: &str) -> (ObjectId, Value) {
     let object =
         json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": { "k": value } });

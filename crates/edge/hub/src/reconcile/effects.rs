@@ -35,11 +35,15 @@ use crate::storage::write_ahead_log::{self, Entry};
 struct Performed {
     record: Option<WrittenRecord>,
     adopted: Option<Revision>,
-    /// The cause of a hook failure; `Some(None)` where the cluster knows none.
-    hook_cause: Option<Option<String>>,
+    hook_failure: Option<HookFailure>,
     status: Option<ExtensionInstanceStatus>,
     /// A message for the user about the removal.
     notice: Option<String>,
+}
+
+/// A hook that failed, with the cause if the cluster knows it.
+struct HookFailure {
+    cause: Option<String>,
 }
 
 impl From<WrittenRecord> for Performed {
@@ -88,7 +92,7 @@ impl Worker {
         if let Some(written) = performed.record {
             self.records.note(written);
         }
-        if let Some(cause) = performed.hook_cause {
+        if let Some(HookFailure { cause }) = performed.hook_failure {
             self.retry.hook_cause = cause;
         }
         if let Some(status) = performed.status {
@@ -184,10 +188,10 @@ impl Worker {
             Effect::WriteHookRun { number, hook, run } => {
                 let failed = run.phase == HookPhase::Failed;
                 // Read before the delete policies of the hook remove its pods.
-                let hook_cause = if failed { Some(self.hook_cause(required()?, *hook).await?) } else { None };
+                let hook_failure = if failed { Some(self.hook_failure(required()?, *hook).await?) } else { None };
                 let change = |release: &mut _, now| record::set_run(release, *hook, run, now);
                 let record = Some(self.update_record(instance, rendered, *number, change).await?);
-                return Ok(Performed { record, hook_cause, ..Performed::default() });
+                return Ok(Performed { record, hook_failure, ..Performed::default() });
             }
             Effect::CreateHook(hook) => {
                 let missing = || ReconcileError::Incomplete(format!("hook {hook}"));
@@ -218,10 +222,10 @@ impl Worker {
         Ok(Performed::default())
     }
 
-    async fn hook_cause(&self, rendered: &RenderedRelease, hook: usize) -> Result<Option<String>, ReconcileError> {
+    async fn hook_failure(&self, rendered: &RenderedRelease, hook: usize) -> Result<HookFailure, ReconcileError> {
         let failed = rendered.artifact.hooks.get(hook);
         let failed = failed.ok_or_else(|| ReconcileError::Incomplete(format!("hook {hook}")))?;
-        Ok(self.target.cause(&failed.id).await.ok().flatten())
+        Ok(HookFailure { cause: self.target.cause(&failed.id).await.ok().flatten() })
     }
 
     /// The result of a test run in a sentence, with the cause of a failure.

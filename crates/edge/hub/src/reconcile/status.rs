@@ -203,14 +203,14 @@ impl Worker {
             unhealthy: unhealthy.as_deref(),
         });
         let version = round.rendered.as_ref().map(|rendered| rendered.version.clone()).unwrap_or_default();
-        let states = conditions_of(&summary, &version, &status.why.clone().unwrap_or_default());
+        let all = conditions_of(&summary, &version, &status.why.clone().unwrap_or_default());
         for type_ in [conditions::STALLED, conditions::RECONCILING] {
-            if states.iter().all(|state| state.type_ != type_) {
+            if all.iter().all(|state| state.type_ != type_) {
                 conditions::clear(&mut status.conditions, type_);
             }
         }
         let now = api_writes::now();
-        for state in states {
+        for state in all {
             let update = ConditionUpdate {
                 type_: state.type_,
                 status: state.status,

@@ -1,4 +1,4 @@
-//! The discovery and OpenAPI documents of the aggregated API.
+//! The discovery and `OpenAPI` documents of the aggregated API.
 
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ pub(crate) fn document(path: &str) -> Option<Value> {
             })) }),
         ),
         ["openapi", "v3"] => {
-            let path = format!("apis/{GROUP}/{VERSION}");
+            let url = format!("apis/{GROUP}/{VERSION}");
             let url = format!("/openapi/v3/{path}?hash={}", env!("CARGO_PKG_VERSION"));
             Some(json!({ "paths": { path: { "serverRelativeURL": url } } }))
         }
@@ -68,7 +68,7 @@ pub(crate) fn document(path: &str) -> Option<Value> {
     }
 }
 
-/// The OpenAPI document, which `kubectl explain` reads.
+/// The `OpenAPI` document, which `kubectl explain` reads.
 fn openapi() -> Value {
     let documents = RESOURCES.each_ref().map(Resource::document);
     let (paths, schemas): (Map<String, Value>, Map<String, Value>) =
@@ -123,8 +123,8 @@ impl Resource {
         let mut patch = post.clone();
         patch["operationId"] = format!("patchNamespaced{kind}").into();
         patch["parameters"] = json!([{ "name": "fieldValidation", "in": "query", "schema": { "type": "string" } }]);
-        let path = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
+        let url = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
         let namespace = json!({ "name": "namespace", "in": "path", "required": true, "schema": { "type": "string" } });
-        (path, name, json!({ "post": post, "patch": patch, "parameters": [namespace] }), schema)
+        (url, name, json!({ "post": post, "patch": patch, "parameters": [namespace] }), schema)
     }
 }

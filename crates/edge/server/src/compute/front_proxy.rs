@@ -19,7 +19,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::certificate::Certificate;
 
-/// The ConfigMap in which the API server publishes the configuration of its front proxy.
+/// The `ConfigMap` in which the API server publishes the configuration of its front proxy.
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 
