@@ -68,7 +68,7 @@ fn measure(folder: &Path, templates: u64) -> Result<String> {
         .args(["test", "--quiet", "--package", "fitout-helm-functions", "--test", "live_oracle", "--locked", "--"])
         .args(["--exact", "templates_make_the_same_of_values"])
         .current_dir(paths::checkout())
-        .env("FITOUT_JUDGES", folder)
+        .env("FITOUT_ORACLES", folder)
         .env("GOCOVERDIR", &data)
         .env("FITOUT_SEED", "1")
         .env("FITOUT_FUZZ_SECONDS", u64::from(u32::MAX).to_string())

@@ -19,10 +19,10 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Starts an oracle by its name, such as `oracle-template`, from the directory in `FITOUT_JUDGES` or else from the
+    /// Starts an oracle by its name, such as `oracle-template`, from the directory in `FITOUT_ORACLES` or else from the
     /// testbed. `cargo xtask coverage` sets the variable to oracles that count what they execute.
     pub fn start(name: &str) -> Result<Self> {
-        let program = match env::var_os("FITOUT_JUDGES") {
+        let program = match env::var_os("FITOUT_ORACLES") {
             Some(dir) => Path::new(&dir).join(name),
             None => Programs::get()?.oracle(name)?,
         };

@@ -20,8 +20,8 @@ const ALONE: [(&str, &str); 13] = [
     ("cli idle", "measures the CPU and the memory of an idle hub"),
     ("cli metrics", "another replica leads within 5 s"),
     ("hub clean_install", "a busy machine makes Kubernetes write warnings"),
+    ("hub drift_latency", "drift is corrected within 1 s"),
     ("hub helm_interchange", "a foreign revision is reported within 1 s"),
-    ("hub lifecycle", "drift is corrected within 1 s"),
     ("testkit cleanup", "asserts what is left before the next start of a cluster cleans it up"),
     ("testkit startup_cost", "measures how long a cluster takes to start"),
 ];

@@ -1,6 +1,6 @@
 //! Which characters beyond ASCII Go takes for letters, digits and printable ones: as ranges, first and last.
 //!
-//! Made from Go's own tables; `tests/live_judge.rs` asks Go whether they still hold.
+//! Made from Go's own tables; `tests/live_oracle.rs` asks Go whether they still hold.
 
 /// `unicode.IsLetter`.
 #[rustfmt::skip]

@@ -1,6 +1,6 @@
 //! Go's `text/template`, to the byte: what a template makes of a value, and in which words it is refused.
 //!
-//! The rows under `tests/cases` are Go's own answers, and `tests/live_judge.rs` asks Go again.
+//! The rows under `tests/cases` are Go's own answers, and `tests/live_oracle.rs` asks Go again.
 //!
 //! Known differences:
 //!

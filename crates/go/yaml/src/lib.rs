@@ -4,7 +4,7 @@
 //! That library speaks YAML 1.1 with habits of its own: `yes` is a boolean, `089` is a float, keys are sorted by the
 //! numbers in them, lines are folded at column 80. What a manifest or a chart's values mean, and what a rendered object
 //! looks like, depends on these habits, so they are kept here, down to the wording of errors. The rows under
-//! `tests/cases` are Go's own answers, and `tests/live_judge.rs` asks Go again.
+//! `tests/cases` are Go's own answers, and `tests/live_oracle.rs` asks Go again.
 //!
 //! Known differences:
 //!

@@ -1,7 +1,7 @@
 //! Helm charts: loading from bytes, values, dependencies, rendering, hooks, the order of kinds.
 //!
 //! What Helm 4.3.1 does is what is right here, down to the words in which it refuses. Helm's own packages are asked in
-//! `tests/live_judge.rs`, and the rows under `tests/cases` are their answers.
+//! `tests/live_oracle.rs`, and the rows under `tests/cases` are their answers.
 //!
 //! Known differences:
 //!

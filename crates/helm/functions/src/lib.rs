@@ -2,7 +2,7 @@
 //!
 //! What a machine has and a function has not (random bytes, the clock, the zone, keys) comes in as a [`Environment`].
 //!
-//! The rows under `tests/cases` are Go's own answers, and `tests/live_judge.rs` asks Go again.
+//! The rows under `tests/cases` are Go's own answers, and `tests/live_oracle.rs` asks Go again.
 //!
 //! Known differences:
 //!

@@ -7,6 +7,7 @@ mod charts;
 mod clean_install;
 mod community_catalog;
 mod drift;
+mod drift_latency;
 mod every;
 mod every_chart;
 mod helm_interchange;

@@ -1,5 +1,5 @@
 //! Unicode as Go's patterns know it: `classes.txt` has a line for each class, or for another name of one, and `folds.txt`
-//! a line for characters that are the same but for case. Both are asked of Go: see `tests/live_judge.rs`.
+//! a line for characters that are the same but for case. Both are asked of Go: see `tests/live_oracle.rs`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

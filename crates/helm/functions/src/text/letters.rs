@@ -1,6 +1,6 @@
 //! Which characters beyond ASCII Go takes for what, and what they are in another case: ranges of first, last and step.
 //!
-//! Made from Go's own tables; `tests/live_judge.rs` asks Go whether they still hold.
+//! Made from Go's own tables; `tests/live_oracle.rs` asks Go whether they still hold.
 
 /// `unicode.IsUpper`.
 #[rustfmt::skip]
