@@ -119,7 +119,7 @@ pub(crate) fn failing() -> ExtensionInstance {
             condition("Reconciling", "True", "Changed", sentence),
             resolved(),
             condition("Applied", "False", "Refused", sentence),
-            condition("Healthy", "Unknown", "Starting", "not everything is applied yet"),
+            condition("Healthy", "Unknown", "Starting", "not all objects are applied yet"),
         ],
     }))
 }

@@ -84,7 +84,7 @@ impl World {
     /// Upgrades the release by another hand, and waits until that is told.
     fn another_hand(&self, color: &str) -> Result<()> {
         self.helm(&["upgrade", "thing", &self.chart, &format!("--set=color={color}")])?;
-        self.told(&["which another hand made", "fitout adopt", "fitout reassert"])
+        self.told(&["was changed out of band", "fitout adopt", "fitout reassert"])
     }
 }
 
@@ -149,7 +149,7 @@ fn what_another_hand_removed_stays_so_though_word_that_it_was_installed_is_late(
     });
     world.install(&["--wait"])?.well();
     world.helm(&["uninstall", "thing", "--wait"])?;
-    world.told(&["was removed by another hand", "fitout reassert"])?;
+    world.told(&["was removed out of band", "fitout reassert"])?;
     assert_eq!(world.color()?, None);
     world.faults.hub_proxy.decide(|_| Fault::Pass);
     world.faults.hub_proxy.delay_watches(None);

@@ -302,7 +302,7 @@ fn what_is_said(faults: &Faults, charts: &[Case], repositories: &[Case], other: 
       (waits for a change)
     twice: ConfigMap/twice/map: it is defined twice; remove one of the two from the chart or the manifests, or choose another version
       (waits for a change)
-    homeless: ConfigMap/absent/map: namespaces "absent" not found; make that namespace, or have the extension bring it
+    homeless: ConfigMap/absent/map: namespaces "absent" not found; create that namespace, or have the extension bring it
       (is tried again)
     "#);
     let digests = [(archive("another", &[]), "sha256:FOUND"), (archive("lying", &[]), "sha256:SAID")];

@@ -131,7 +131,7 @@ fn wrong_definitions() -> Result<()> {
 
       ✓ Resolved
       ✗ Applied     m/all.yaml: yaml: line 3: did not find expected ',' or ']'; fix the YAML at that line
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       m/all.yaml: yaml: line 3: did not find expected ',' or ']'; fix the YAML at that line
     exit 1
     ");
@@ -148,7 +148,7 @@ fn wrong_definitions() -> Result<()> {
 
       ✗ Resolved    modern 1.0.0 needs Kubernetes >=1.99, the cluster is v1.36.3; no other version fits either
       … Applied     nothing is being written
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       modern 1.0.0 needs Kubernetes >=1.99, the cluster is v1.36.3; no other version fits either
     exit 4
     ");
@@ -165,7 +165,7 @@ fn wrong_definitions() -> Result<()> {
 
       ✓ Resolved
       ✗ Applied     ConfigMpa/a: the cluster does not serve v1 ConfigMpa; did you mean v1 ConfigMap?
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       ConfigMpa/a: the cluster does not serve v1 ConfigMpa; did you mean v1 ConfigMap?
     exit 1
     ");
@@ -182,7 +182,7 @@ fn wrong_definitions() -> Result<()> {
 
       ✓ Resolved
       ✗ Applied     large: its files are 5.0 MB, and 4 MB is the limit; leave out what is not applied, or ship it as a chart
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       large: its files are 5.0 MB, and 4 MB is the limit; leave out what is not applied, or ship it as a chart
     exit 1
     ");
@@ -204,7 +204,7 @@ fn wrong_definitions() -> Result<()> {
 
       ✗ Resolved    misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
       … Applied     nothing is being written
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
     exit 4
     ");
@@ -226,7 +226,7 @@ fn wrong_values() -> Result<()> {
 
       ✓ Resolved
       ✗ Applied     values.host: required value is missing; set it in the instance's values
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       values.host: required value is missing; set it in the instance's values
     exit 1
     "#);
@@ -245,7 +245,7 @@ fn wrong_values() -> Result<()> {
 
       ✓ Resolved
       ✗ Applied     values.host: it is not of type "string"; change the value
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       values.host: it is not of type "string"; change the value
     exit 1
     "#);
@@ -263,7 +263,7 @@ fn wrong_values() -> Result<()> {
 
       ✓ Resolved
       ✗ Applied     values.hosts: unknown parameter; did you mean `host`?
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       values.hosts: unknown parameter; did you mean `host`?
     exit 1
     ");
@@ -334,7 +334,7 @@ fn programs_read_the_same() -> Result<()> {
             "type": "Applied"
           },
           {
-            "message": "not everything is applied yet",
+            "message": "not all objects are applied yet",
             "observedGeneration": 1,
             "reason": "Starting",
             "status": "Unknown",
@@ -381,8 +381,8 @@ fn objects_of_others() -> Result<()> {
     assert_snapshot!(install("helms")?, @r"
     $ fitout install plain --cluster foo --catalog local --name helms --namespace helms --wait
     helms: waiting for the hub
-    helms: ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
-    error: instance helms is stalled: ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
+    helms: ConfigMap/helms/a already exists and belongs to release web in shop; delete it, or choose another release name
+    error: instance helms is stalled: ConfigMap/helms/a already exists and belongs to release web in shop; delete it, or choose another release name
     hint: change it with `fitout upgrade helms`, or remove it with `fitout uninstall helms`
     exit 1
     $ fitout status helms
@@ -390,16 +390,16 @@ fn objects_of_others() -> Result<()> {
       Version    none yet, installing 1.0.0
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
-      ✗ Applied     ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
-      … Healthy     not everything is applied yet
-      ✗ Ready       ConfigMap/helms/a belongs to release web in shop; remove it, or choose another release name
+      ✗ Applied     ConfigMap/helms/a already exists and belongs to release web in shop; delete it, or choose another release name
+      … Healthy     not all objects are applied yet
+      ✗ Ready       ConfigMap/helms/a already exists and belongs to release web in shop; delete it, or choose another release name
     exit 1
     ");
     assert_snapshot!(install("nobodys")?, @r"
     $ fitout install plain --cluster foo --catalog local --name nobodys --namespace nobodys --wait
     nobodys: waiting for the hub
-    nobodys: ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
-    error: instance nobodys is stalled: ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
+    nobodys: ConfigMap/nobodys/a already exists and belongs to no Helm release; delete it, or install into another namespace
+    error: instance nobodys is stalled: ConfigMap/nobodys/a already exists and belongs to no Helm release; delete it, or install into another namespace
     hint: change it with `fitout upgrade nobodys`, or remove it with `fitout uninstall nobodys`
     exit 1
     $ fitout status nobodys
@@ -407,9 +407,9 @@ fn objects_of_others() -> Result<()> {
       Version    none yet, installing 1.0.0
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
-      ✗ Applied     ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
-      … Healthy     not everything is applied yet
-      ✗ Ready       ConfigMap/nobodys/a is there and no release's; remove it, or install into another namespace
+      ✗ Applied     ConfigMap/nobodys/a already exists and belongs to no Helm release; delete it, or install into another namespace
+      … Healthy     not all objects are applied yet
+      ✗ Ready       ConfigMap/nobodys/a already exists and belongs to no Helm release; delete it, or install into another namespace
     exit 1
     ");
     assert!(target.get("/api/v1/namespaces/nobodys/configmaps/a")?["metadata"]["labels"].is_null());
@@ -444,13 +444,13 @@ fn a_namespace_that_is_being_deleted() -> Result<()> {
     $ fitout status going
     going: plain on cluster foo, in namespace going
       Version    none yet, installing 1.0.0
-      Progress   step 1 of 3: record what is going to be done
+      Progress   step 1 of 3: record the change
       Objects    [--------------------] 0 of 1 ready
-      Unhealthy  ConfigMap/going/a: it is not there
+      Unhealthy  ConfigMap/going/a: the object does not exist
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
       ✗ Applied     Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
 
     REVISION   ACTION    VERSION   RESULT    AGE
@@ -490,13 +490,13 @@ fn a_cluster_that_may_be_looked_at_and_not_touched() -> Result<()> {
     $ fitout status denied
     denied: plain on cluster looker, in namespace denied
       Version    none yet, installing 1.0.0
-      Progress   step 1 of 3: record what is going to be done
+      Progress   step 1 of 3: record the change
       Objects    [--------------------] 0 of 1 ready
-      Unhealthy  ConfigMap/denied/a: it is not there
+      Unhealthy  ConfigMap/denied/a: the object does not exist
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
       ✗ Applied     Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
-      … Healthy     not everything is applied yet
+      … Healthy     not all objects are applied yet
       ✗ Ready       Namespace/denied: namespaces is forbidden: User "looker" cannot create resource "namespaces" in API group "" at the cluster scope; grant the hub this right on the cluster
 
     REVISION   ACTION    VERSION   RESULT    AGE

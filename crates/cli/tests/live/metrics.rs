@@ -95,7 +95,7 @@ fn a_hub_is_ready_when_it_knows_all_there_is_and_its_metrics_agree_with_the_audi
         assert_eq!(recorded.as_slice().len().to_string(), counted.to_string(), "{verb}:\n{recorded}{text}");
     }
     assert!(value(&text, "fitout_api_calls_total{server=\"hub\",verb=\"watch\",result=\"200\"}") >= 7.0, "{text}");
-    for step in ["prepare", "wait for a turn", "apply accounts, roles and configuration", "record what was done"] {
+    for step in ["prepare", "wait for a slot", "apply accounts, roles and configuration", "record the result"] {
         assert!(
             value(&text, &format!("fitout_step_duration_seconds_count{{step=\"{step}\"}}")) >= 1.0,
             "{step}: {text}"
@@ -129,7 +129,7 @@ fn lines_say_what_they_are_about(lines: &[Value]) {
         assert!(!text.contains("failed with error"), "{text}");
         assert!(line["timestamp"].is_string() && line["level"].is_string() && line["message"].is_string(), "{text}");
         let span = &line["span"];
-        if span["name"] == "session" {
+        if span["name"] == "worker" {
             assert_eq!(
                 (&span["instance"], &span["namespace"], &span["cluster"]),
                 (&json!("thing"), &json!("org-acme"), &json!("c0"))
@@ -137,7 +137,7 @@ fn lines_say_what_they_are_about(lines: &[Value]) {
             steps.insert(span["step"].as_str().unwrap().to_owned());
         }
     }
-    let expected = ["apply namespaces and definitions", "record what was done", "wait for a turn"];
+    let expected = ["apply namespaces and CRDs", "record the result", "wait for a slot"];
     assert!(expected.iter().all(|step| steps.contains(*step)), "{steps:#?}");
     let said = |message: &str| lines.iter().any(|line| line["message"].as_str().unwrap().contains(message));
     assert!(said("1.0.0 is installed") && said("cluster c0: ") && said("releasing lease"), "{lines:#?}");

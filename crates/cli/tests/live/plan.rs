@@ -427,7 +427,7 @@ fn kubectl_and_rbac_hold_for_plans() -> Result<()> {
     world.by_hand(&["patch", "configmap", "kept", "--type=merge", r#"--patch={"data":{"size":"y"}}"#])?;
     let said = create("anna", &existing)?;
     ensure!(
-        said.contains(r#"from: "y""#) && said.contains("to: x5") && said.contains("waits: it is suspended"),
+        said.contains(r#"from: "y""#) && said.contains("to: x5") && said.contains("waits: the instance is suspended"),
         "{said}"
     );
     let said = create("mia", &existing)?;
@@ -514,13 +514,14 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
     assert_eq!(tried, expected);
     let tried = run(&["rollback", "thing", "--dry-run"])?.well();
     ensure!(
-        tried.starts_with("roll back from 2.0.0 to 1.0.0, as revision 3\nwhy: revision 1 was asked for\n"),
+        tried
+            .starts_with("roll back from 2.0.0 to 1.0.0, as revision 3\nwhy: a rollback to revision 1 was requested\n"),
         "{tried}"
     );
     ensure!(tried.contains("\n+ ConfigMap/thing/old\n") && tried.contains("\n- ConfigMap/thing/new\n"), "{tried}");
     let tried = run(&["uninstall", "thing", "--dry-run"])?.well();
     let expected = "uninstall 2.0.0\n\
-         note: CustomResourceDefinition/widgets.example.com stays, with every resource that was made of it\n\n\
+         note: CustomResourceDefinition/widgets.example.com stays, with all its custom resources\n\n\
          - Widget/thing/w\n\n- ConfigMap/thing/kept\n- ConfigMap/thing/new\n\n\
          0 to create, 0 to change, 3 to delete, 0 unchanged\n";
     assert_eq!(tried, expected);

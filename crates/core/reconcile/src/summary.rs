@@ -248,9 +248,9 @@ mod tests {
         let unresolved = RenderError::Unresolved("none".to_owned());
         let blocked = Next::Blocked { object: id("v1", "ConfigMap"), owner: Some("release a in b".to_owned()) };
         let taken = Next::ReleaseExists(3);
-        let helms = "release web is in shop already, at revision 3, and is not this instance's; take it over with `fitout \
+        let helms = "release web already exists in namespace shop, at revision 3, and does not belong to this instance; take it over with `fitout \
                      adopt`, remove it with `helm uninstall web --namespace shop`, or choose another release name";
-        let remedy = "ConfigMap/shop/web belongs to release a in b; remove it, or choose another release name";
+        let remedy = "ConfigMap/shop/web already exists and belongs to release a in b; delete it, or choose another release name";
         let rows = [
             (quiet(&done), Summary::Installed),
             (quiet(&work), Summary::Applying),
@@ -292,24 +292,27 @@ mod tests {
         let one = |effect: Effect| Next::Do(vec![effect]);
         let record = |status| one(Effect::WriteRecord { number: 1, status });
         let installing = [
-            (one(Effect::AddFinalizer), "1 of 4: record what is going to be done"),
-            (record(RecordStatus::PendingInstall), "1 of 4: record what is going to be done"),
+            (one(Effect::AddFinalizer), "1 of 4: record the change"),
+            (record(RecordStatus::PendingInstall), "1 of 4: record the change"),
             (one(Effect::Apply(map.clone())), "2 of 4: apply accounts, roles and configuration at ConfigMap/shop/web"),
             (Next::Await(vec![deployment.clone()]), "3 of 4: wait for workloads at Deployment/shop/web"),
-            (one(Effect::Delete(id("v1", "Secret"))), "4 of 4: remove what is no longer part of it at Secret/shop/web"),
-            (record(RecordStatus::Deployed), "4 of 4: record what was done"),
+            (
+                one(Effect::Delete(id("v1", "Secret"))),
+                "4 of 4: remove objects that are no longer part of the release at Secret/shop/web",
+            ),
+            (record(RecordStatus::Deployed), "4 of 4: record the result"),
         ];
         for (next, expected) in installing {
             assert_eq!(said(&next, false).as_deref(), Some(expected));
         }
         let removing = [
-            (record(RecordStatus::Uninstalling), "1 of 4: record what is going to be done"),
+            (record(RecordStatus::Uninstalling), "1 of 4: record the change"),
             (one(Effect::Delete(deployment)), "2 of 4: remove workloads at Deployment/shop/web"),
             (
                 Next::Await(vec![map]),
                 "3 of 4: wait for accounts, roles and configuration to be gone at ConfigMap/shop/web",
             ),
-            (one(Effect::RemoveFinalizer), "4 of 4: record what was done"),
+            (one(Effect::RemoveFinalizer), "4 of 4: record the result"),
         ];
         for (next, expected) in removing {
             assert_eq!(said(&next, true).as_deref(), Some(expected));

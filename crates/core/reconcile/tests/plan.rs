@@ -175,7 +175,7 @@ fn an_upgrade_changes_makes_and_removes_and_leaves_the_rest() {
     );
     let changes: Vec<&str> = plan.writes[1].changes.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(changes, ["data.size"]);
-    let stays = "CustomResourceDefinition/things.example.com stays, with every resource that was made of it";
+    let stays = "CustomResourceDefinition/things.example.com stays, with all its custom resources";
     assert_eq!(plan.warnings, [stays]);
 }
 
@@ -196,7 +196,7 @@ fn a_refusal_is_told_and_a_secret_in_it_is_not() {
     scene.found.get_mut(&kept).unwrap().dry_run = Some(Err("data.size: \"hunter2\" is no number".to_owned()));
     assert_eq!(scene.plan().refusal(), Some("data.size: \"hunter2\" is no number"));
     scene.mask = Mask::default().secrets(&json!("hunter2"));
-    assert_eq!(scene.plan().refusal(), Some("it does not say why here: that may be a secret"));
+    assert_eq!(scene.plan().refusal(), Some("the reason is hidden, because it may contain a secret"));
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn what_waits_is_shown_with_what_it_waits_for() {
     scene.suspended = true;
     scene.wanted.suspended = true;
     let plan = scene.plan();
-    assert_eq!(plan.waits.as_deref(), Some("it is suspended; nothing is written until it no longer is"));
+    assert_eq!(plan.waits.as_deref(), Some("the instance is suspended; nothing is written until it is resumed"));
     assert_eq!(plan.writes.len(), 4);
 }
 
@@ -247,7 +247,8 @@ fn what_stands_in_the_way_leaves_nothing_to_do() {
     let seen = ObjectState::fresh(Presence::Foreign(None));
     scene.observed.objects.insert(id(&map("a", 1)), seen);
     let plan = scene.plan();
-    let sentence = "ConfigMap/shop/a is there and no release's; remove it, or install into another namespace";
+    let sentence =
+        "ConfigMap/shop/a already exists and belongs to no Helm release; delete it, or install into another namespace";
     assert_eq!(plan.obstacle, Some(Obstacle::Foreign(sentence.to_owned())));
     assert_eq!((plan.change, plan.writes.len(), plan.revision), (Change::Nothing, 0, None));
     scene.prepared = Err(RenderError::Unresolved("none fits".to_owned()));

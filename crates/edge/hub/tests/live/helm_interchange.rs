@@ -221,8 +221,8 @@ fn what_another_hand_does_is_told_at_once_and_stays(world: &World, chart: &str) 
     assert_eq!(instance["status"]["foreignRevision"], 2);
     assert_eq!(
         condition(&instance, "Ready")["message"],
-        "release thing in shared is at revision 2, which another hand made; `fitout adopt` keeps that, `fitout reassert` \
-         installs again what is wanted here"
+        "release thing in namespace shared was changed out of band, to revision 2; `fitout adopt` keeps that revision, \
+         `fitout reassert` restores the desired one"
     );
     let path = "/api/v1/namespaces/shared/configmaps/thing";
     let theirs = world.target.client().get(path)?;

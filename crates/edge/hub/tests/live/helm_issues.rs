@@ -308,10 +308,7 @@ fn what_does_not_become_healthy_in_time_stops_or_goes_back_too() -> Result<()> {
     want("Rollback", 1)?;
     let instance = told(world, "slow", "is installed")?;
     let why = instance["status"]["why"].as_str().unwrap_or_default();
-    assert_eq!(
-        why,
-        "revision 2 has failed, so what was installed before is back; it stays until something else is wanted"
-    );
+    assert_eq!(why, "revision 2 failed, so the release before it was restored; it stays until the instance changes");
     assert_eq!(statuses(world, "slow")?, ["superseded", "failed", "deployed"]);
     let deployment = world.target.client().get("/apis/apps/v1/namespaces/slow/deployments/web")?;
     assert_eq!(deployment["spec"]["replicas"], 0);

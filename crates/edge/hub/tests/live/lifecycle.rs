@@ -160,7 +160,7 @@ fn wrong_input_is_said_in_the_status_and_the_next_edit_heals_it() -> Result<()> 
     until("it is blocked", LIMIT, || {
         let instance = world.hub.client().get(&format!("{INSTANCES}/second"))?;
         let message = condition(&instance, "Ready")["message"].to_string();
-        if message.contains("is there and no release's") { Ok(()) } else { Err(anyhow!("{message}")) }
+        if message.contains("belongs to no Helm release") { Ok(()) } else { Err(anyhow!("{message}")) }
     })?;
     let untouched = world.target.client().get("/api/v1/namespaces/other/configmaps/kept")?;
     if !untouched["metadata"]["labels"].is_null() {
@@ -175,7 +175,7 @@ fn an_instance_that_cannot_be_one_says_so_and_goes_without_harm() -> Result<()> 
     world.want(&json!({}))?;
     world.ready(1)?;
     // The one has the release of another, the other has no cluster.
-    let release = "release thing is instance thing's; choose another release name or namespace";
+    let release = "release thing belongs to instance thing; choose another release name or namespace";
     let cluster = "cluster nowhere is not registered in this organization; register it, or delete this";
     for (name, on, expected) in [("rival", "foo", release), ("lost", "nowhere", cluster)] {
         let spec = json!({ "spec": {
@@ -212,8 +212,8 @@ fn a_release_that_helm_made_is_not_taken_over() -> Result<()> {
     let chart = chart.display().to_string();
     world.target.helm().run(&["install", "thing", &chart, "--namespace=thing", "--create-namespace"])?;
     world.want(&json!({}))?;
-    let sentence = "release thing is in thing already, at revision 1, and is not this instance's; take it over with \
-                    `fitout adopt`, remove it with `helm uninstall thing --namespace thing`, or choose another release name";
+    let sentence = "release thing already exists in namespace thing, at revision 1, and does not belong to this instance; take \
+                    it over with `fitout adopt`, remove it with `helm uninstall thing --namespace thing`, or choose another release name";
     until("it says so", LIMIT, || {
         let ready = condition(&world.instance()?, "Ready");
         if ready["message"] == sentence { Ok(()) } else { Err(anyhow!("{ready}")) }

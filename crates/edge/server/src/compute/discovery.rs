@@ -59,7 +59,7 @@ pub(crate) fn document(path: &str) -> Option<Value> {
             })) }),
         ),
         ["openapi", "v3"] => {
-            let url = format!("apis/{GROUP}/{VERSION}");
+            let path = format!("apis/{GROUP}/{VERSION}");
             let url = format!("/openapi/v3/{path}?hash={}", env!("CARGO_PKG_VERSION"));
             Some(json!({ "paths": { path: { "serverRelativeURL": url } } }))
         }
