@@ -6,6 +6,8 @@ mod coverage;
 mod fuzz;
 mod generate;
 mod hub;
+#[cfg(test)]
+mod idioms;
 mod image;
 #[cfg(test)]
 mod layering;
@@ -17,6 +19,8 @@ mod purity_ratio;
 mod suite;
 mod testbed;
 mod up;
+#[cfg(test)]
+mod walk;
 
 use std::process::ExitCode;
 

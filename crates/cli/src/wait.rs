@@ -105,15 +105,15 @@ impl WaitTarget for ExtensionInstance {
     }
 }
 
-/// Watches an object until the condition holds, the object is stalled, or the timeout. Each state is shown. A lost
-/// connection to the hub is retried.
+/// Watches an object until the condition holds, the object is stalled, or the timeout, and returns its last state. Each
+/// state is shown. A lost connection to the hub is retried.
 pub(crate) async fn wait_for<K: WaitTarget>(
     session: &Session,
     object: K,
     until: Until,
     timeout: Duration,
     display: &Display,
-) -> Result<Option<K>, Failure> {
+) -> Result<K, Failure> {
     let name = object.meta().name.clone().unwrap_or_default();
     display.show(&object);
     let mut last = object;
@@ -127,16 +127,16 @@ pub(crate) async fn wait_for<K: WaitTarget>(
                     last = seen;
                     match last.wait_outcome() {
                         _ if matches!(until, Until::Tested(run) if last.is_tested(run)) => {
-                            return Ok(Some(last.clone()));
+                            return Ok(last.clone());
                         }
                         WaitOutcome::Stalled(failure) => return Err(failure),
-                        WaitOutcome::Ready if until == Until::Ready => return Ok(Some(last.clone())),
+                        WaitOutcome::Ready if until == Until::Ready => return Ok(last.clone()),
                         // A reader that closes the pipe early is no error.
-                        _ if !is_open => return Ok(Some(last.clone())),
+                        _ if !is_open => return Ok(last.clone()),
                         WaitOutcome::Ready | WaitOutcome::Working => {}
                     }
                 }
-                Ok(None) if until == Until::Gone => return Ok(None),
+                Ok(None) if until == Until::Gone => return Ok(last.clone()),
                 Ok(None) => return Err(Failure::new(format!("{} {name} was deleted by another client", K::NOUN))),
                 Err(error) => lost::<K>(&name, display, &error)?,
             }

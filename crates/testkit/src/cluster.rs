@@ -25,9 +25,8 @@ pub struct Spec {
     pub version: KubeVersion,
     /// With a real node, on which pods run. See [`crate::pods_cannot_run`].
     pub node: bool,
-    /// With the controller manager and the scheduler. Without them no garbage is collected, no pod is scheduled, and a
-    /// deleted namespace stays.
-    pub controllers: bool,
+    /// The controllers that run.
+    pub controllers: Controllers,
     /// The number of API servers. Several are reached through one address, in turn.
     pub api_servers: u16,
     /// Whether API servers write an audit log, with the bodies of writes.
@@ -36,9 +35,27 @@ pub struct Spec {
     pub etcd: Option<Etcd>,
 }
 
+/// The controllers of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Controllers {
+    /// No controller: no garbage is collected, no pod is scheduled, and a deleted namespace stays.
+    None,
+    /// The namespace controller, which finishes the deletion of namespaces.
+    Namespaces,
+    /// The controller manager and the scheduler.
+    All,
+}
+
 impl Default for Spec {
     fn default() -> Self {
-        Self { version: KubeVersion::NEWEST, node: false, controllers: true, api_servers: 1, audit: true, etcd: None }
+        Self {
+            version: KubeVersion::NEWEST,
+            node: false,
+            controllers: Controllers::All,
+            api_servers: 1,
+            audit: true,
+            etcd: None,
+        }
     }
 }
 
@@ -337,15 +354,17 @@ impl Cluster {
     }
 
     fn launch_controllers(&mut self) -> Result<()> {
-        if self.spec.controllers || self.spec.node {
-            let (sandbox, version) = (&self.sandbox, self.spec.version);
-            let manager = control_plane::controller_manager(sandbox, version);
-            self.controllers.push(Process::start(sandbox, "kube-controller-manager", &manager)?);
-            self.controllers.push(Process::start(
-                sandbox,
-                "kube-scheduler",
-                &control_plane::scheduler(sandbox, version),
-            )?);
+        let (sandbox, version) = (&self.sandbox, self.spec.version);
+        let controllers = match self.spec.controllers {
+            _ if self.spec.node => Controllers::All,
+            Controllers::None => return Ok(()),
+            controllers => controllers,
+        };
+        let manager = control_plane::controller_manager(sandbox, version, controllers);
+        self.controllers.push(Process::start(sandbox, "kube-controller-manager", &manager)?);
+        if controllers == Controllers::All {
+            let scheduler = control_plane::scheduler(sandbox, version);
+            self.controllers.push(Process::start(sandbox, "kube-scheduler", &scheduler)?);
         }
         Ok(())
     }

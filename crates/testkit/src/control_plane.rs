@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::{KubeVersion, Sandbox};
+use crate::{Controllers, KubeVersion, Sandbox};
 
 /// The Service range of a cluster without a node, large enough for a benchmark.
 const WIDE: &str = "198.18.0.0/16";
@@ -77,7 +77,12 @@ impl ApiServer<'_> {
     }
 }
 
-pub(crate) fn controller_manager(sandbox: &Sandbox, version: KubeVersion) -> Vec<String> {
+pub(crate) fn controller_manager(sandbox: &Sandbox, version: KubeVersion, controllers: Controllers) -> Vec<String> {
+    let controllers = match controllers {
+        Controllers::Namespaces => "--controllers=namespace-controller",
+        // The addresses of pods come from the network plugin.
+        Controllers::All | Controllers::None => "--controllers=*,-nodeipam",
+    };
     let mut command = program(sandbox, version, "kube-controller-manager");
     command.extend([
         format!("--kubeconfig={}", sandbox.path("controller-manager.kubeconfig")),
@@ -86,8 +91,7 @@ pub(crate) fn controller_manager(sandbox: &Sandbox, version: KubeVersion) -> Vec
         format!("--cluster-signing-cert-file={}", sandbox.path("pki/ca.crt")),
         format!("--cluster-signing-key-file={}", sandbox.path("pki/ca.key")),
         "--use-service-account-credentials=true".to_owned(),
-        // The addresses of pods come from the network plugin.
-        "--controllers=*,-nodeipam".to_owned(),
+        controllers.to_owned(),
     ]);
     command.extend(single_instance());
     command.extend(emulation(version));

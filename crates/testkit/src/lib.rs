@@ -52,7 +52,7 @@ mod wait;
 pub use audit::{AuditLog, Call, Calls, ObjectRef, ResponseStatus, User};
 pub use cases::case_lines;
 pub use client::{Answer, Client};
-pub use cluster::{Cluster, Spec};
+pub use cluster::{Cluster, Controllers, Spec};
 pub use compare::{differences, without_server_fields};
 pub use etcd::Etcd;
 pub use example_catalog::write_example_catalog;

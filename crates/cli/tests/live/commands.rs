@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use base64::Engine;
-use fitout_testkit::{Cluster, Spec, until};
+use fitout_testkit::{Cluster, Controllers, Spec, until};
 use serde_json::{Value, json};
 
 use crate::command::{Ended, fitout};
@@ -21,7 +21,7 @@ static HUB: LazyLock<Cluster> = LazyLock::new(|| hub().unwrap());
 
 /// An API server that serves our kinds, with a shared catalog of two extensions.
 fn hub() -> Result<Cluster> {
-    let cluster = Cluster::start(Spec { controllers: false, ..Spec::default() })?;
+    let cluster = Cluster::start(Spec { controllers: Controllers::None, ..Spec::default() })?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let crds = fitout_api::crds();
     for crd in &crds {

@@ -57,7 +57,7 @@ fn lose(how: Loss) -> Result<()> {
     until("the status names the cluster that is lost", Duration::from_secs(10), || {
         let instance = faults.instance("thing")?.unwrap();
         let message = condition(&instance, "Ready")["message"].as_str().unwrap_or_default().to_owned();
-        ensure!(message.starts_with("cluster c0: ") && message.contains("goes on when"), "{message}");
+        ensure!(message.starts_with("cluster c0: ") && message.contains("continues when"), "{message}");
         let cluster = faults.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/c0")?;
         ensure!(condition(&cluster, "Connected")["status"] == "False", "{}", cluster["status"]);
         Ok(())

@@ -147,7 +147,7 @@ fn wrong_definitions() -> Result<()> {
       Version    none yet
 
       ✗ Resolved    modern 1.0.0 needs Kubernetes >=1.99, the cluster is v1.36.3; no other version fits either
-      … Applied     nothing is being written
+      … Applied     no object is being written
       … Healthy     not all objects are applied yet
       ✗ Ready       modern 1.0.0 needs Kubernetes >=1.99, the cluster is v1.36.3; no other version fits either
     exit 4
@@ -203,7 +203,7 @@ fn wrong_definitions() -> Result<()> {
       Version    none yet
 
       ✗ Resolved    misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
-      … Applied     nothing is being written
+      … Applied     no object is being written
       … Healthy     not all objects are applied yet
       ✗ Ready       misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
     exit 4
@@ -449,16 +449,16 @@ fn a_namespace_that_is_being_deleted() -> Result<()> {
       Unhealthy  ConfigMap/going/a: the object does not exist
 
       ✓ Resolved    1.0.0 is the newest that fits Kubernetes v1.36.3
-      ✗ Applied     Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
+      ✗ Applied     Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; the change continues when the namespace is deleted
       … Healthy     not all objects are applied yet
-      ✗ Ready       Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
+      ✗ Ready       Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; the change continues when the namespace is deleted
 
     REVISION   ACTION    VERSION   RESULT    AGE
     1          Install   1.0.0     Running   [age]
     exit 1
     $ fitout status going --watch --timeout 1s
-    going: Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
-    error: instance going is not ready after 1s: Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; it goes on when that has ended
+    going: Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; the change continues when the namespace is deleted
+    error: instance going is not ready after 1s: Secret/going/sh.helm.release.v1.plain.v1: secrets "sh.helm.release.v1.plain.v1" is forbidden: unable to create new content in namespace going because it is being terminated; the change continues when the namespace is deleted
     hint: the hub continues; follow it with `fitout status going --watch`
     exit 1
     "#);

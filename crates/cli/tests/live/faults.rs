@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail, ensure};
 use fitout_testkit::{
-    Cluster, Fault, INSTANCES, Process, Proxy, ProxyRequest, Spec, add_fake_node, apply, condition, install_hub,
-    object, until, write_example_catalog,
+    Cluster, Controllers, Fault, INSTANCES, Process, Proxy, ProxyRequest, Spec, add_fake_node, apply, condition,
+    install_hub, object, until, write_example_catalog,
 };
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ impl Faults {
         apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &source))?;
         faults.organization("acme")?;
         for index in 0..targets {
-            // Its controllers would soon find out that the node does not breathe.
-            let target = Cluster::start(Spec { controllers: false, ..Spec::default() })?;
+            // Without the node lifecycle controller, which would mark the fake node as not ready.
+            let target = Cluster::start(Spec { controllers: Controllers::Namespaces, ..Spec::default() })?;
             add_fake_node(&target)?;
             let proxy = Proxy::start(&target)?;
             faults.register("acme", &name_of(index), &proxy.kubeconfig(&target.admin_token()?))?;

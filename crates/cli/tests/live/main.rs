@@ -18,6 +18,7 @@ mod error_messages;
 mod faults;
 mod idle;
 mod metrics;
+mod namespaces;
 mod plan;
 mod rbac;
 mod readme;

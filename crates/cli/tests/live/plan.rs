@@ -111,7 +111,9 @@ impl World {
     /// Takes the instance away, and waits until it is gone.
     fn remove(&self) -> Result<()> {
         self.faults.hub.client().delete(&format!("{INSTANCES}/thing"))?;
-        until("it is gone", LATEST, || self.faults.instance("thing")?.map_or(Ok(()), |found| Err(anyhow!("{found}"))))
+        until("it is gone", LATEST, || self.faults.instance("thing")?.map_or(Ok(()), |found| Err(anyhow!("{found}"))))?;
+        let namespace = || self.faults.targets[0].client().find("/api/v1/namespaces/thing");
+        until("its namespace is gone", LATEST, || namespace()?.map_or(Ok(()), |found| Err(anyhow!("{found}"))))
     }
 
     fn by_hand(&self, words: &[&str]) -> Result<()> {
@@ -523,7 +525,8 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
     let expected = "uninstall 2.0.0\n\
          note: CustomResourceDefinition/widgets.example.com stays, with all its custom resources\n\n\
          - Widget/thing/w\n\n- ConfigMap/thing/kept\n- ConfigMap/thing/new\n\n\
-         0 to create, 0 to change, 3 to delete, 0 unchanged\n";
+         - Namespace/thing: the hub created it, and nothing else is in it\n\n\
+         0 to create, 0 to change, 4 to delete, 0 unchanged\n";
     assert_eq!(tried, expected);
     assert_eq!(run(&["plan", "thing", "--uninstall"])?.well(), expected);
     let tried = run(&["plan", "thing"])?.well();

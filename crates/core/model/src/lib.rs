@@ -11,6 +11,7 @@ mod object;
 mod package;
 mod problem;
 pub mod reasons;
+mod resource_version;
 pub mod rules;
 mod values;
 
@@ -26,4 +27,5 @@ pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
 pub use package::{Package, Packages, read_packages};
 pub use problem::Problem;
+pub use resource_version::ResourceVersion;
 pub use values::{HIDDEN, coalesce, contains, overlay};

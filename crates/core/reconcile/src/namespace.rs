@@ -29,7 +29,7 @@ pub struct NamespaceObject {
     pub is_terminating: bool,
 }
 
-/// What an uninstall does with the release's namespace.
+/// The decision of an uninstall about the release's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamespaceDecision {
     /// The hub did not create it, or it does not exist.

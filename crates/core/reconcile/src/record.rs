@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fitout_helm_release::{ApplyMethod, Chart, Hook, HookEvent, Metadata, Release, SharedChart, Status};
 use fitout_plan::{Owner, RenderedRelease};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use time::OffsetDateTime;
 
 use crate::{HookPhase, HookRun, RecordStatus};
@@ -103,24 +103,32 @@ pub fn runs(release: &Release) -> BTreeMap<usize, HookRun> {
     release.hooks.iter().enumerate().filter_map(|(place, hook)| Some((place, run(hook)?))).collect()
 }
 
-/// The annotation on the Secret of a release record that the hub wrote last: the namespace and name of the instance.
+/// The label of a release record that the hub has written: the revision and the status that it had then.
 ///
-/// Helm builds the Secret anew when it writes a record, without annotations. So the annotation tells the hub's records from
-/// those that Helm has created or changed. A label would not: Helm copies labels to the records of later revisions.
-pub const WRITTEN_FOR: &str = "fitout.dev/instance";
+/// Helm keeps the labels of a record that it changes, and copies them to the records of later revisions. Therefore the label
+/// has a value that no longer matches once Helm changes the status or adds a revision. `helm test`, which changes neither,
+/// leaves the record the hub's.
+pub const WRITTEN: &str = "fitout.dev/written";
 
-/// The description of records from before [`WRITTEN_FOR`].
+/// Part of the description of records from before [`WRITTEN`].
 const FORMER_MARK: &str = "by Fitout";
 
-/// Adds [`WRITTEN_FOR`] to the Secret of a record.
-pub fn mark(secret: &mut Value, namespace: &str, instance: &str) {
-    secret["metadata"]["annotations"][WRITTEN_FOR] = format!("{namespace}/{instance}").into();
+/// Labels a record as written by the hub. Called whenever the hub writes a record.
+pub fn mark(release: &mut Release) {
+    let value = written(release);
+    release.labels.insert(WRITTEN.to_owned(), value);
 }
 
-/// Whether the hub was the last to write a record, given the annotations of its Secret.
-pub fn is_ours(annotations: Option<&BTreeMap<String, String>>, release: &Release) -> bool {
-    let marked = annotations.is_some_and(|annotations| annotations.contains_key(WRITTEN_FOR));
-    marked || release.info.description.contains(FORMER_MARK)
+/// Whether the hub was the last to change the status of a record.
+pub fn is_ours(release: &Release) -> bool {
+    match release.labels.get(WRITTEN) {
+        Some(value) => *value == written(release),
+        None => release.info.description.contains(FORMER_MARK),
+    }
+}
+
+fn written(release: &Release) -> String {
+    format!("{}.{}", release.revision, release.info.status)
 }
 
 /// Sets the status of a record.
@@ -158,19 +166,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn annotation_tells_the_hubs_records_from_those_of_helm() {
+    fn label_tells_the_hubs_records_from_those_that_helm_changed() {
+        let mut record = Release { revision: 3, ..Release::default() };
+        assert!(!is_ours(&record));
+        advance(&mut record, RecordStatus::Deployed);
+        mark(&mut record);
+        assert_eq!(record.labels[WRITTEN], "3.deployed");
+        assert!(is_ours(&record));
+        let next = Release { revision: 4, ..record.clone() };
+        assert!(!is_ours(&next), "Helm copies the labels to the next revision");
+        record.info.status = Status::Uninstalling;
+        assert!(!is_ours(&record), "Helm keeps the labels of a record that it changes");
+    }
+
+    #[test]
+    fn record_from_before_the_label_is_known_by_its_description() {
         let mut record = Release::default();
-        assert!(!is_ours(None, &record));
-        let mut secret = serde_json::json!({ "metadata": { "name": "sh.helm.release.v1.web.v1" } });
-        mark(&mut secret, "org-acme", "foo-web");
-        assert_eq!(secret["metadata"]["annotations"][WRITTEN_FOR], "org-acme/foo-web");
-        let annotations = serde_json::from_value(secret["metadata"]["annotations"].clone()).unwrap();
-        assert!(is_ours(Some(&annotations), &record));
-        assert!(!is_ours(Some(&BTreeMap::new()), &record));
         "Deployed by Fitout".clone_into(&mut record.info.description);
-        assert!(is_ours(None, &record), "a record from before the annotation");
+        assert!(is_ours(&record));
         advance(&mut record, RecordStatus::Uninstalling);
-        assert!(!is_ours(None, &record), "descriptions no longer tell");
+        assert!(!is_ours(&record), "today's descriptions do not tell");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use fitout_api::{Catalog, Extension, ExtensionDefinition, ExtensionInstance, ExtensionRevision, Organization};
-use fitout_testkit::{Cluster, KubeVersion, Spec, until};
+use fitout_testkit::{Cluster, Controllers, KubeVersion, Spec, until};
 use serde_json::{Value, json};
 
 /// For all tests here: each has a namespace of its own.
@@ -18,7 +18,7 @@ static HUB: LazyLock<Cluster> = LazyLock::new(|| hub(KubeVersion::NEWEST).unwrap
 
 /// An API server that serves our kinds.
 fn hub(version: KubeVersion) -> Result<Cluster> {
-    let cluster = Cluster::start(Spec { version, controllers: false, ..Spec::default() })?;
+    let cluster = Cluster::start(Spec { version, controllers: Controllers::None, ..Spec::default() })?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let crds = fitout_api::crds();
     for crd in &crds {

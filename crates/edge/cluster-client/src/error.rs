@@ -74,7 +74,7 @@ impl ErrorCause {
         }
     }
 
-    /// What resolves it.
+    /// The action that resolves it.
     fn remedy(self) -> &'static str {
         match self {
             Self::NamespaceTerminating => "the change continues when the namespace is deleted",

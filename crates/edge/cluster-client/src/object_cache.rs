@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_health::{Health, health, run};
-use fitout_model::{Digest, Gvk, ObjectId};
+use fitout_model::{Digest, Gvk, ObjectId, ResourceVersion};
 use fitout_plan::{KEEP, MANAGER, RELEASE_NAME, RELEASE_NAMESPACE, has_update_manager};
 use fitout_reconcile::{ObjectState, Presence, Progress};
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub struct CachedObject {
     pub health: Health,
     /// The health as a hook that runs to completion, for kinds that do.
     run: Option<Health>,
-    version: u64,
+    version: ResourceVersion,
 }
 
 impl CachedObject {
@@ -68,7 +68,7 @@ impl CachedObject {
             keep: annotation(KEEP).as_deref() == Some("keep"),
             health: health(object),
             run: run(object),
-            version: text(&metadata["resourceVersion"]).parse().unwrap_or(0),
+            version: ResourceVersion::parse(metadata["resourceVersion"].as_str()).unwrap_or_default(),
         }
     }
 
@@ -110,7 +110,7 @@ struct Entries {
     applied: BTreeMap<ObjectId, (Digest, String, Option<Digest>)>,
     /// The last UID and version of each deleted object: the response to a write may arrive after the delete event. A
     /// newer version shows that the object was not deleted, but only had lost its label.
-    deleted: BTreeMap<ObjectId, (String, u64)>,
+    deleted: BTreeMap<ObjectId, (String, ResourceVersion)>,
     /// The subscribers of each object.
     subscribers: BTreeMap<ObjectId, Vec<Arc<Notify>>>,
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use fitout_helm_release::{Release, from_secret, secret_name};
-use fitout_model::{Gvk, ObjectId};
-use fitout_reconcile::record::is_ours;
+use fitout_model::{Gvk, ObjectId, ResourceVersion};
 use http::HeaderValue;
 use http::header::ACCEPT;
 use k8s_openapi::api::core::v1::Secret;
@@ -24,9 +23,7 @@ pub struct Record {
     /// The decoded release.
     pub release: Release,
     /// The resource version of the Secret.
-    pub version: u64,
-    /// Whether the hub was the last to write the record.
-    pub written_by_hub: bool,
+    pub version: ResourceVersion,
 }
 
 impl ClusterClient {
@@ -37,16 +34,18 @@ impl ClusterClient {
         let listed = secrets.list(&record_params(name)).await.map_err(refused)?;
         let read = listed.items.into_iter().filter_map(|secret| {
             let version = version(&secret.metadata);
-            let annotations = secret.metadata.annotations.clone();
             let release = from_secret(&serde_json::to_value(secret).ok()?).ok()?;
-            let written_by_hub = is_ours(annotations.as_ref(), &release);
-            Some((u32::try_from(release.revision).ok()?, Record { release, version, written_by_hub }))
+            Some((u32::try_from(release.revision).ok()?, Record { release, version }))
         });
         Ok(read.collect())
     }
 
     /// Reads the resource version of each record of a release, by revision.
-    pub async fn record_versions(&self, name: &str, namespace: &str) -> Result<BTreeMap<u32, u64>, ClusterError> {
+    pub async fn record_versions(
+        &self,
+        name: &str,
+        namespace: &str,
+    ) -> Result<BTreeMap<u32, ResourceVersion>, ClusterError> {
         let secrets: Api<Secret> = Api::namespaced(self.client().clone(), namespace);
         let refused = |error: kube::Error| ClusterError::new(&secret_id(namespace, name), &error);
         let listed = secrets.list_metadata(&record_params(name)).await.map_err(refused)?;
@@ -56,14 +55,18 @@ impl ClusterClient {
     }
 
     /// Creates a record and returns its resource version.
-    pub async fn create_record(&self, secret: &Value) -> Result<u64, ClusterError> {
+    pub async fn create_record(&self, secret: &Value) -> Result<ResourceVersion, ClusterError> {
         let (requests, id, body) = record_request(secret);
         let created = self.send_for_version(requests.create(&PostParams::default(), body)).await;
         created.map_err(|error| ClusterError::new(&id, &error))
     }
 
     /// Replaces a record and returns its new resource version. Fails on a conflict if it no longer has the `known` one.
-    pub async fn replace_record(&self, mut secret: Value, known: Option<u64>) -> Result<u64, ClusterError> {
+    pub async fn replace_record(
+        &self,
+        mut secret: Value,
+        known: Option<ResourceVersion>,
+    ) -> Result<ResourceVersion, ClusterError> {
         secret["metadata"]["resourceVersion"] = known.map(|version| version.to_string()).into();
         let (requests, id, body) = record_request(&secret);
         match self.send_for_version(requests.replace(&id.name, &PostParams::default(), body)).await {
@@ -77,7 +80,10 @@ impl ClusterClient {
     }
 
     /// Sends a write and returns the object's resource version. Asks for metadata only, because records are large.
-    async fn send_for_version(&self, request: Result<http::Request<Vec<u8>>, request::Error>) -> kube::Result<u64> {
+    async fn send_for_version(
+        &self,
+        request: Result<http::Request<Vec<u8>>, request::Error>,
+    ) -> kube::Result<ResourceVersion> {
         let mut request = request.map_err(kube::Error::BuildRequest)?;
         request.headers_mut().insert(ACCEPT, METADATA);
         let written: PartialObjectMeta<Secret> = self.client().request(request).await?;
@@ -107,8 +113,8 @@ fn record_params(name: &str) -> ListParams {
     ListParams::default().labels(&format!("owner=helm,name={name}"))
 }
 
-fn version(metadata: &ObjectMeta) -> u64 {
-    metadata.resource_version.as_ref().and_then(|version| version.parse().ok()).unwrap_or_default()
+fn version(metadata: &ObjectMeta) -> ResourceVersion {
+    ResourceVersion::parse(metadata.resource_version.as_deref()).unwrap_or_default()
 }
 
 fn secret_id(namespace: &str, name: &str) -> ObjectId {

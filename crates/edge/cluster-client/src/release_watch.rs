@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use fitout_model::ResourceVersion;
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
@@ -27,7 +28,7 @@ struct Listener {
 #[derive(Debug, Default)]
 struct Observed {
     /// The newest resource version of each record.
-    versions: BTreeMap<u32, u64>,
+    versions: BTreeMap<u32, ResourceVersion>,
     /// Whether the watch may have missed events.
     gap: bool,
 }
@@ -55,7 +56,8 @@ impl ReleaseWatch {
     fn record_event(&self, record: &PartialObjectMeta<Secret>) {
         let revision = record.labels().get("version").and_then(|version| version.parse().ok());
         let (Some(name), Some(revision)) = (record.labels().get("name"), revision) else { return };
-        let version = record.resource_version().and_then(|version| version.parse().ok()).unwrap_or(u64::MAX);
+        let version =
+            ResourceVersion::parse(record.metadata.resource_version.as_deref()).unwrap_or(ResourceVersion::NEWEST);
         let release = (record.namespace().unwrap_or_default(), name.clone());
         for listener in self.lock().get(&release).into_iter().flatten() {
             let mut observed = listener.observed();
@@ -86,9 +88,10 @@ impl ReleaseSubscription {
     }
 
     /// Whether the watch showed a record newer than these versions, or may have missed one.
-    pub fn has_changes(&self, known: &BTreeMap<u32, u64>) -> bool {
+    pub fn has_changes(&self, known: &BTreeMap<u32, ResourceVersion>) -> bool {
         let observed = self.listener.observed();
-        let is_newer = |(revision, version): (&u32, &u64)| known.get(revision).is_none_or(|known| version > known);
+        let is_newer =
+            |(revision, version): (&u32, &ResourceVersion)| known.get(revision).is_none_or(|known| version > known);
         observed.gap || observed.versions.iter().any(is_newer)
     }
 }

@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use fitout_testkit::{Cluster, Etcd, KubeVersion, Spec, differences, sample, until};
+use fitout_testkit::{Cluster, Controllers, Etcd, KubeVersion, Spec, differences, sample, until};
 use serde_json::{Value, json};
 
 /// For tests that need no more than a namespace of their own.
 static SHARED: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(Spec::default()).unwrap());
 
 fn bare() -> Spec {
-    Spec { controllers: false, ..Spec::default() }
+    Spec { controllers: Controllers::None, ..Spec::default() }
 }
 
 fn config_map(name: &str) -> Value {

@@ -88,8 +88,7 @@ pub(crate) async fn run(session: &Session, add: &Add) -> Result<Answer, Failure>
         return Ok(session.output.object(&created, text)?.into());
     }
     let timeout = add.waiting.timeout;
-    let seen = wait_for(session, created.clone(), Until::Ready, timeout, &Display::for_people(name)).await?;
-    let cluster = seen.unwrap_or(created);
+    let cluster = wait_for(session, created, Until::Ready, timeout, &Display::for_people(name)).await?;
     let message = connected(&cluster).map(|condition| condition.message.clone()).unwrap_or_default();
     Ok(session.output.object(&cluster, || format!("registered cluster {name}: {message}\n"))?.into())
 }

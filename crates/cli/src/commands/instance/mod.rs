@@ -94,9 +94,7 @@ async fn finish(
         return Ok(session.output.object(&instance, || format!("{begun}\n"))?.into());
     }
     let display = Display::for_people(&instance.name_any());
-    let Some(seen) = wait_for(session, instance, Until::Ready, waiting.timeout, &display).await? else {
-        return Ok(String::new().into());
-    };
+    let seen = wait_for(session, instance, Until::Ready, waiting.timeout, &display).await?;
     let version = seen.status.as_ref().and_then(|status| status.version.clone()).unwrap_or_default();
     Ok(session.output.object(&seen, || format!("{done}: version {version} is ready\n"))?.into())
 }

@@ -33,8 +33,7 @@ pub(crate) async fn run(session: &Session, status: &Status) -> Result<Answer, Fa
     }
     if status.watch {
         let display = Display::for_people(&status.instance);
-        let seen = wait_for(session, instance.clone(), Until::Ready, status.timeout, &display).await?;
-        instance = seen.unwrap_or(instance);
+        instance = wait_for(session, instance, Until::Ready, status.timeout, &display).await?;
     }
     let text = session.output.object(&instance, || progress::view(&instance, session.now, session.paint))?;
     Ok(Answer { text, code: exit_code(&instance) })

@@ -40,7 +40,7 @@ pub(crate) async fn run(session: &Session, test: &Test) -> Result<Answer, Failur
         return Ok(session.output.object(&instance, begun)?.into());
     }
     let seen = wait_for(session, instance, Until::Tested(run), test.timeout, &Display::for_people(name)).await?;
-    let Some((seen, test)) = seen.and_then(|seen| Some((seen.clone(), seen.status?.test?))) else {
+    let Some(test) = seen.status.as_ref().and_then(|status| status.test.clone()) else {
         return Ok(String::new().into());
     };
     if test.result == TestResult::Failed {

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use clap::Args;
-use fitout_api::{ExtensionInstance, PlanSpec};
+use fitout_api::{ExtensionInstance, PlanSpec, conditions, reasons};
 use kube::ResourceExt;
 use kube::api::{DeleteParams, Preconditions};
 use serde_json::Value;
@@ -70,12 +70,23 @@ pub(crate) async fn run(session: &Session, uninstall: &Uninstall) -> Result<Answ
     let begun =
         format!("deleted instance {name}: the hub uninstalls {} from cluster {}\n", spec.extension.name, spec.cluster);
     let text = if uninstall.waiting.is_on(std::io::stderr().is_terminal()) {
-        wait_for(session, found.clone(), Until::Gone, uninstall.waiting.timeout, &Display::for_people(name)).await?;
+        let display = Display::for_people(name);
+        let last = wait_for(session, found.clone(), Until::Gone, uninstall.waiting.timeout, &display).await?;
+        if let Some(notice) = removal_notice(&last) {
+            eprintln!("note: {notice}");
+        }
         done
     } else {
         begun
     };
     Ok(session.output.object(&found, || text)?.into())
+}
+
+/// The hub's notice about objects that stay after the removal.
+fn removal_notice(instance: &ExtensionInstance) -> Option<&str> {
+    let all = &instance.status.as_ref()?.conditions;
+    let ready = conditions::find(all, conditions::READY).filter(|ready| ready.reason == reasons::ready::REMOVING)?;
+    ready.message.split_once("; ").map(|(_, notice)| notice)
 }
 
 /// Sets the options of the uninstall, which the hub reads from the instance.

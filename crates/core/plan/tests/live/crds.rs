@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use fitout_plan::{CrdRisk, RiskKind, crd_risks};
-use fitout_testkit::{Cluster, Programs, Spec, until};
+use fitout_testkit::{Cluster, Controllers, Programs, Spec, until};
 use serde_json::{Map, Value, json};
 
 static CLUSTER: LazyLock<Cluster> =
-    LazyLock::new(|| Cluster::start(Spec { controllers: false, ..Spec::default() }).unwrap());
+    LazyLock::new(|| Cluster::start(Spec { controllers: Controllers::None, ..Spec::default() }).unwrap());
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const LIMIT: Duration = Duration::from_secs(30);

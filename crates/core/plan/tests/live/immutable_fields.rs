@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result, ensure};
 use fitout_plan::{MANAGER, immutable_fields};
-use fitout_testkit::{Cluster, Spec};
+use fitout_testkit::{Cluster, Controllers, Spec};
 use serde_json::{Value, json};
 
 /// An object and changes of it, each with the immutable fields that it would change.
@@ -380,7 +380,7 @@ fn others() -> Vec<Case> {
 #[test]
 fn a_server_rejects_exactly_the_immutable_fields() -> Result<()> {
     // Controllers would act on these objects.
-    let cluster = Cluster::start(Spec { controllers: false, ..Spec::default() })?;
+    let cluster = Cluster::start(Spec { controllers: Controllers::None, ..Spec::default() })?;
     let client = cluster.client();
     let mut wrong = Vec::new();
     let mut rows = 0;

@@ -10,7 +10,7 @@ use fitout_cluster_client::{ClientOptions, ClusterClient, Disconnected, Owner, O
 use fitout_model::{Apis, Digest, ObjectId};
 use fitout_plan::{Ignored, Owner as PlanOwner, transform};
 use fitout_reconcile::Presence;
-use fitout_testkit::{Cluster, Spec};
+use fitout_testkit::{Cluster, Controllers, Spec};
 use serde_json::{Value, json};
 
 static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(Spec::default()).unwrap());
@@ -172,7 +172,7 @@ async fn unknown_field_is_rejected() -> Result<()> {
 async fn each_connection_failure_has_its_reason() -> Result<()> {
     let kubeconfig = std::fs::read_to_string(CLUSTER.kubeconfig())?;
     let server = CLUSTER.client().server().to_owned();
-    let other = Cluster::start(Spec { controllers: false, ..Spec::default() })?;
+    let other = Cluster::start(Spec { controllers: Controllers::None, ..Spec::default() })?;
     let mut stranger: Value = serde_json::from_str(&std::fs::read_to_string(other.kubeconfig())?)?;
     let address = stranger["clusters"][0]["cluster"]["server"].as_str().context("an address")?.to_owned();
     // The user of one cluster at the other: the authority is right, the client certificate is not.

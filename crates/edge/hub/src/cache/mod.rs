@@ -14,7 +14,7 @@ use fitout_api::{
     Catalog, Cluster, ExtensionInstance, ExtensionRevision, KUBECONFIG_SECRET, Organization, REPOSITORY_SECRET,
     VALUES_SECRET,
 };
-use fitout_model::Digest;
+use fitout_model::{Digest, ResourceVersion};
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::runtime::reflector::{self, ObjectRef, Store};
@@ -126,7 +126,7 @@ impl Cache {
     }
 
     /// Records that an instance has reached this version, as a write of ours returned it.
-    pub(crate) fn expect_instance(&self, instance: &Key, written: u64) {
+    pub(crate) fn expect_instance(&self, instance: &Key, written: ResourceVersion) {
         let known = ObjectRef::new(&instance.1).within(&instance.0);
         let cached = || self.instances.get(&known).as_deref().map(version);
         self.pending_instances.expect(instance, Expected::Present(written), cached);

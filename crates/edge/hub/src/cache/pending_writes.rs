@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use fitout_model::ResourceVersion;
+use kube::Resource;
 use kube::runtime::watcher::Event;
-use kube::{Resource, ResourceExt};
 
 use crate::cache::indexes::{Key, key};
+use fitout_model::ResourceVersion;
 
 /// The writes to the objects of a kind that the cache does not have yet.
 #[derive(Default)]
@@ -26,33 +28,33 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// It exists, in this version or a later one.
-    Present(u64),
+    Present(ResourceVersion),
     /// It was deleted, in this version or a later one.
-    Deleted(u64),
+    Deleted(ResourceVersion),
 }
 
 impl Expected {
     /// Whether an existing object of this version confirms it.
-    fn is_confirmed_by(self, found: u64) -> bool {
+    fn is_confirmed_by(self, found: ResourceVersion) -> bool {
         matches!(self, Self::Present(version) if version <= found)
     }
 
     /// Whether a deletion in this version confirms it. Earlier versions of the object are past by then.
-    fn is_confirmed_by_deletion(self, deleted: u64) -> bool {
+    fn is_confirmed_by_deletion(self, deleted: ResourceVersion) -> bool {
         let (Self::Present(version) | Self::Deleted(version)) = self;
         version <= deleted
     }
 }
 
-/// The resource version of an object, or 0 where it cannot be parsed.
-pub(crate) fn version(object: &impl Resource) -> u64 {
-    object.resource_version().and_then(|version| version.parse().ok()).unwrap_or_default()
+/// The resource version of an object; older than any where it cannot be parsed.
+pub(crate) fn version(object: &impl Resource) -> ResourceVersion {
+    ResourceVersion::parse(object.meta().resource_version.as_deref()).unwrap_or_default()
 }
 
 impl PendingWrites {
     /// Records a write, unless the cache has it. The cache is read after the write is recorded: its event may arrive in
     /// between.
-    pub(crate) fn expect(&self, object: &Key, expected: Expected, cached: impl FnOnce() -> Option<u64>) {
+    pub(crate) fn expect(&self, object: &Key, expected: Expected, cached: impl FnOnce() -> Option<ResourceVersion>) {
         let before = self.state().awaited.insert(object.clone(), expected);
         let confirmed = match cached() {
             Some(version) => expected.is_confirmed_by(version),
@@ -152,14 +154,17 @@ mod tests {
         let pending = PendingWrites::default();
         // The cache has an early version of each.
         for (name, expected) in expected {
-            pending.expect(&of(name), *expected, || Some(1));
+            pending.expect(&of(name), *expected, || Some(ResourceVersion::new(1)));
         }
         pending
     }
 
     #[test]
     fn a_write_is_pending_until_its_version_or_a_later_one_is_cached() {
-        let pending = awaiting(&[("a", Expected::Present(7)), ("b", Expected::Present(7))]);
+        let pending = awaiting(&[
+            ("a", Expected::Present(ResourceVersion::new(7))),
+            ("b", Expected::Present(ResourceVersion::new(7))),
+        ]);
         pending.confirm(&Event::Apply(map("a", 6)));
         assert!(awaits(&pending, "a"));
         pending.confirm(&Event::Apply(map("a", 7)));
@@ -170,14 +175,14 @@ mod tests {
     #[test]
     fn a_write_that_the_cache_has_is_not_pending() {
         let pending = PendingWrites::default();
-        pending.expect(&of("a"), Expected::Present(7), || Some(8));
-        pending.expect(&of("b"), Expected::Deleted(7), || None);
+        pending.expect(&of("a"), Expected::Present(ResourceVersion::new(7)), || Some(ResourceVersion::new(8)));
+        pending.expect(&of("b"), Expected::Deleted(ResourceVersion::new(7)), || None);
         assert!(!awaits(&pending, "a") && !awaits(&pending, "b"));
     }
 
     #[test]
     fn a_deletion_is_pending_until_it_is_cached() {
-        let pending = awaiting(&[("a", Expected::Deleted(8))]);
+        let pending = awaiting(&[("a", Expected::Deleted(ResourceVersion::new(8)))]);
         pending.confirm(&Event::Delete(map("a", 3)));
         pending.confirm(&Event::Apply(map("a", 8)));
         assert!(awaits(&pending, "a"));
@@ -188,8 +193,8 @@ mod tests {
     #[test]
     fn a_deletion_is_pending_while_the_creation_is() {
         let pending = PendingWrites::default();
-        pending.expect(&of("a"), Expected::Present(7), || None);
-        pending.expect(&of("a"), Expected::Deleted(7), || None);
+        pending.expect(&of("a"), Expected::Present(ResourceVersion::new(7)), || None);
+        pending.expect(&of("a"), Expected::Deleted(ResourceVersion::new(7)), || None);
         pending.confirm(&Event::Apply(map("a", 7)));
         assert!(awaits(&pending, "a"));
         pending.confirm(&Event::Delete(map("a", 9)));
@@ -198,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_later_deletion_confirms_a_write() {
-        let pending = awaiting(&[("a", Expected::Present(7))]);
+        let pending = awaiting(&[("a", Expected::Present(ResourceVersion::new(7)))]);
         pending.confirm(&Event::Delete(map("a", 5)));
         assert!(awaits(&pending, "a"), "an earlier object of the same name was deleted");
         pending.confirm(&Event::Delete(map("a", 9)));
@@ -207,10 +212,13 @@ mod tests {
 
     #[test]
     fn a_list_confirms_earlier_writes_only() {
-        let pending = awaiting(&[("a", Expected::Present(7)), ("b", Expected::Deleted(5))]);
+        let pending = awaiting(&[
+            ("a", Expected::Present(ResourceVersion::new(7))),
+            ("b", Expected::Deleted(ResourceVersion::new(5))),
+        ]);
         pending.confirm(&Event::<ConfigMap>::Init);
         for (name, version) in [("in-it", 8), ("not-in-it", 20)] {
-            pending.expect(&of(name), Expected::Present(version), || None);
+            pending.expect(&of(name), Expected::Present(ResourceVersion::new(version)), || None);
         }
         pending.confirm(&Event::InitApply(map("a", 7)));
         pending.confirm(&Event::InitApply(map("in-it", 8)));
@@ -223,7 +231,7 @@ mod tests {
 
     #[test]
     fn pending_writes_are_found_by_prefix() {
-        let pending = awaiting(&[("web.3", Expected::Present(7))]);
+        let pending = awaiting(&[("web.3", Expected::Present(ResourceVersion::new(7)))]);
         assert!(pending.has_any("shop", "web."));
         assert!(!pending.has_any("shop", "we."));
         assert!(!pending.has_any("shop", "xeb."));

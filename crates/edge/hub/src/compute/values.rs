@@ -40,8 +40,8 @@ impl Worker {
                  values` on the cluster to show them"
             )));
         }
-        let layers = layers::layers(&self.hub.cache, instance).map_err(RenderError::Invalid)?;
-        let values = layers::values(&self.hub.cache, instance).map_err(RenderError::Invalid)?;
+        let layers = layers::layers(&self.hub.cache, instance)?;
+        let values = layers::values(&self.hub.cache, instance)?;
         let (of, catalog) = (catalog_namespace(instance), &instance.spec.extension.catalog);
         self.hub.catalogs.known(&of, catalog).await;
         let packages = self.hub.catalogs.get(&of, catalog).ok_or_else(|| no_catalog(catalog))?;

@@ -369,17 +369,23 @@ impl Worker {
         Ok(())
     }
 
-    /// Deletes the release's namespace if the hub created it and nothing else is in it; otherwise returns what is left.
+    /// Deletes the release's namespace if the hub created it and nothing else is in it; otherwise returns why it stays. A
+    /// cluster that refuses to list its objects does not hold up the uninstall: the namespace stays.
     async fn release_namespace(&self, instance: &ExtensionInstance) -> Result<Option<String>, ReconcileError> {
         let name = &instance.spec.namespace;
-        let state = self.target.namespace_state(name).await?;
-        match namespace::release_namespace(&state, &BTreeSet::new()) {
-            NamespaceDecision::Ignore => Ok(None),
-            NamespaceDecision::Keep(remaining) => Ok(Some(namespace::remaining_message(name, &remaining))),
-            NamespaceDecision::Delete => {
-                self.target.delete_namespace(name).await?;
-                Ok(None)
+        let released = async {
+            let state = self.target.namespace_state(name).await?;
+            match namespace::release_namespace(&state, &BTreeSet::new()) {
+                NamespaceDecision::Ignore => Ok(None),
+                NamespaceDecision::Keep(remaining) => Ok(Some(namespace::remaining_message(name, &remaining))),
+                NamespaceDecision::Delete => self.target.delete_namespace(name).await.map(|()| None),
             }
+        };
+        match released.await {
+            Err(error) if error.cause != ErrorCause::NoAnswer => {
+                Ok(Some(format!("namespace {name} stays, because the hub cannot tell what is in it: {error}")))
+            }
+            released => Ok(released?),
         }
     }
 

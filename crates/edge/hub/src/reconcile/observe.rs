@@ -16,7 +16,7 @@ use crate::reconcile::worker::Worker;
 pub(crate) struct Objects {
     /// Notifies of changes to them.
     pub(crate) subscription: Subscription,
-    /// Those that are read before the next decision; later changes come from watches.
+    /// The objects to read before the next decision; later changes come from watches.
     pub(crate) unprimed: BTreeSet<ObjectId>,
     /// The ignored fields of the last read.
     ignore: Vec<Ignore>,

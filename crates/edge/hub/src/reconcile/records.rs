@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fitout_api::{ExtensionInstance, ExtensionRevision};
 use fitout_cluster_client::{ClusterClient, ClusterError, Record, ReleaseSubscription};
 use fitout_helm_release::{Release, SharedChart, Stamp, fitting_secret};
+use fitout_model::ResourceVersion;
 use fitout_plan::RenderedRelease;
 use fitout_reconcile::record::{self, Earlier};
 use fitout_reconcile::{HookRun, RecordStatus};
@@ -26,7 +27,7 @@ pub(crate) struct Records {
     /// The hook runs of the newest revision, by index in its artifact.
     pub(crate) runs: BTreeMap<usize, HookRun>,
     /// The resource version of each record.
-    versions: BTreeMap<u32, u64>,
+    versions: BTreeMap<u32, ResourceVersion>,
     subscription: ReleaseSubscription,
     first_deployed: Option<OffsetDateTime>,
     labels: BTreeMap<String, String>,
@@ -37,7 +38,7 @@ pub(crate) struct Records {
 /// A release record that an effect has written.
 pub(crate) struct WrittenRecord {
     number: u32,
-    version: u64,
+    version: ResourceVersion,
     /// The record, if it is likely to be updated soon.
     release: Option<Release>,
 }
@@ -65,7 +66,7 @@ impl Records {
             versions: found.iter().map(|(number, found)| (*number, found.version)).collect(),
             subscription,
             first_deployed: found.values().find_map(|found| found.release.info.first_deployed),
-            labels: newest.map(|(_, found)| found.release.labels.clone()).unwrap_or_default(),
+            labels: newest.map(|(_, found)| labels(&found.release)).unwrap_or_default(),
             last_written: None,
         })
     }
@@ -81,8 +82,8 @@ impl Records {
     }
 
     /// Whether these are the resource versions that the worker knows. Removed records do not count.
-    pub(crate) fn matches(&self, versions: &BTreeMap<u32, u64>) -> bool {
-        versions.iter().eq(self.versions.iter().filter(|(_, version)| **version != u64::MAX))
+    pub(crate) fn matches(&self, versions: &BTreeMap<u32, ResourceVersion>) -> bool {
+        versions.iter().eq(self.versions.iter().filter(|(_, version)| **version != ResourceVersion::NEWEST))
     }
 
     /// Notes a record that was written.
@@ -95,8 +96,15 @@ impl Records {
 impl WrittenRecord {
     /// A record that was removed: the watch shows its deletion, and nothing newer.
     pub(crate) fn removed(number: u32) -> Self {
-        Self { number, version: u64::MAX, release: None }
+        Self { number, version: ResourceVersion::NEWEST, release: None }
     }
+}
+
+/// The labels of a release that the user gave it.
+fn labels(release: &Release) -> BTreeMap<String, String> {
+    let mut labels = release.labels.clone();
+    labels.remove(record::WRITTEN);
+    labels
 }
 
 /// Whether the hub wrote a record, or has adopted it. A record that another client is uninstalling is not adopted.
@@ -105,7 +113,7 @@ fn is_ours(number: u32, found: &Record, revisions: &[Arc<ExtensionRevision>]) ->
         revision.spec.number == number && revision.spec.action == fitout_api::Action::Adopt
     };
     let stays = record::status(&found.release) != RecordStatus::Uninstalling;
-    found.written_by_hub || stays && revisions.iter().any(adopted)
+    record::is_ours(&found.release) || stays && revisions.iter().any(adopted)
 }
 
 impl Worker {
@@ -132,7 +140,7 @@ impl Worker {
         } else {
             // The record is in the release's namespace.
             self.ensure_namespace(instance).await?;
-            let secret = self.encode(&mut release, Stamp::Created(now))?;
+            let secret = Self::encode(&mut release, Stamp::Created(now))?;
             WrittenRecord { number, version: self.target.create_record(&secret).await?, release: Some(release) }
         };
         // A deployed record stays so for long: it is not worth its memory.
@@ -201,15 +209,14 @@ impl Worker {
         now: OffsetDateTime,
     ) -> Result<WrittenRecord, ReconcileError> {
         let known = self.records.versions.get(&number).copied();
-        let secret = self.encode(&mut release, Stamp::Modified(now))?;
+        let secret = Self::encode(&mut release, Stamp::Modified(now))?;
         let version = self.target.replace_record(secret, known).await?;
         Ok(WrittenRecord { number, version, release: Some(release) })
     }
 
     /// The Secret of a record.
-    fn encode(&self, release: &mut Release, stamp: Stamp) -> Result<Value, ReconcileError> {
-        let mut secret = run_blocking(release.size(), || fitting_secret(release, stamp))?;
-        record::mark(&mut secret, &self.namespace, &self.name);
-        Ok(secret)
+    fn encode(release: &mut Release, stamp: Stamp) -> Result<Value, ReconcileError> {
+        record::mark(release);
+        Ok(run_blocking(release.size(), || fitting_secret(release, stamp))?)
     }
 }

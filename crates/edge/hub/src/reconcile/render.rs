@@ -99,7 +99,7 @@ impl Worker {
         self.hub.catalogs.known(&of, catalog).await;
         let packages = self.hub.catalogs.get(&of, catalog);
         self.ensure_release_is_ours(instance)?;
-        let values = layers::values(&self.hub.cache, instance).map_err(RenderError::Invalid)?;
+        let values = layers::values(&self.hub.cache, instance)?;
         let key = Digest::of_value(&json!([
             instance.spec,
             values,

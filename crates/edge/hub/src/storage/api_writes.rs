@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fitout_model::contains;
+use fitout_model::{ResourceVersion, contains};
 use http::Request;
 use http::header::CONTENT_TYPE;
 use json_patch::jsonptr::PointerBuf;
@@ -26,7 +26,7 @@ pub(crate) fn now() -> Time {
 }
 
 /// Replaces the status of an object unconditionally. Returns the new resource version.
-pub(crate) async fn patch_status<K, S>(api: &Api<K>, name: &str, status: &S) -> kube::Result<u64>
+pub(crate) async fn patch_status<K, S>(api: &Api<K>, name: &str, status: &S) -> kube::Result<ResourceVersion>
 where
     K: Clone + std::fmt::Debug + DeserializeOwned + Resource,
     S: Serialize,
@@ -42,7 +42,12 @@ where
 
 /// Replaces the status of an object that was read before, with a PUT, which costs the API server least. Falls back to a
 /// patch if the object has changed since.
-pub(crate) async fn replace_status<K, S>(client: &Client, api: &Api<K>, object: &K, status: &S) -> kube::Result<u64>
+pub(crate) async fn replace_status<K, S>(
+    client: &Client,
+    api: &Api<K>,
+    object: &K,
+    status: &S,
+) -> kube::Result<ResourceVersion>
 where
     K: Clone + std::fmt::Debug + DeserializeOwned + Serialize + Resource,
     S: Serialize,
@@ -59,7 +64,7 @@ where
         Err(kube::Error::Api(refused)) if refused.code == 409 => patch_status(api, &name, status).await,
         replaced => {
             let replaced: Versioned = serde_json::from_str(&replaced?).map_err(kube::Error::SerdeError)?;
-            Ok(replaced.metadata.resource_version.parse().unwrap_or_default())
+            Ok(ResourceVersion::parse(Some(&replaced.metadata.resource_version)).unwrap_or_default())
         }
     }
 }

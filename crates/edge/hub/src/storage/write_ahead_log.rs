@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fitout_api::{ExtensionInstance, ExtensionRevision, ExtensionRevisionSpec, FINALIZER};
-use fitout_model::Digest;
+use fitout_model::{Digest, ResourceVersion};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
@@ -281,7 +281,7 @@ async fn create_object(hub: &Hub, Entry { namespace, spec, .. }: Entry) -> kube:
     let written = match revisions.create(&PostParams::default(), &revision).await {
         Ok(created) => version(&created),
         // Any version confirms that it exists.
-        Err(kube::Error::Api(status)) if status.code == 409 => 0,
+        Err(kube::Error::Api(status)) if status.code == 409 => ResourceVersion::default(),
         Err(kube::Error::Api(status)) if is_terminating(&status) => return Ok(false),
         Err(error) => return Err(error),
     };
