@@ -41,7 +41,7 @@ fn life_of_an_instance_names_existing_functions() {
     let page = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     let steps = steps(&page, "\n## Life of an instance\n").unwrap();
     assert!(steps.len() >= 20, "{} steps", steps.len());
-    let problems: Vec<String> = steps.iter().filter_map(|step| problem(&root, step)).collect();
+    let problems: Vec<String> = steps.iter().filter_map(|step| problem(root, step)).collect();
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
@@ -50,7 +50,7 @@ fn missing_file_and_function_are_named() {
     let page = "# A\n\n## Walk\n\n1. One: `xtask/src/walk.rs` `steps`.\n2. Two: `xtask/src/walk.rs` `leap`.\n3. Three: `gone.rs` \
                 `x`.\n\n## Other\n\n1. no step\n";
     let steps = steps(page, "## Walk\n").unwrap();
-    let problems: Vec<_> = steps.iter().map(|step| problem(&paths::checkout(), step)).collect();
+    let problems: Vec<_> = steps.iter().map(|step| problem(paths::checkout(), step)).collect();
     let (second, third) = ("xtask/src/walk.rs has no function leap", "gone.rs does not exist");
     assert_eq!(problems, [None, Some(second.to_owned()), Some(third.to_owned())]);
 }

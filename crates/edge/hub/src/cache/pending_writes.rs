@@ -11,7 +11,6 @@ use kube::Resource;
 use kube::runtime::watcher::Event;
 
 use crate::cache::indexes::{Key, key};
-use fitout_model::ResourceVersion;
 
 /// The writes to the objects of a kind that the cache does not have yet.
 #[derive(Default)]
