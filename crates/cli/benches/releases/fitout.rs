@@ -53,7 +53,7 @@ async fn want(api: &Api<ExtensionInstance>, stage: &Stage, name: String) -> Resu
     if !stage.manifests {
         spec["values"] = values();
     }
-    let instance = ExtensionInstance::held(ORGANIZATION, &name, serde_json::from_value(spec)?);
+    let instance = ExtensionInstance::with_finalizer(ORGANIZATION, &name, serde_json::from_value(spec)?);
     api.create(&PostParams::default(), &instance).await?;
     Ok(())
 }

@@ -21,7 +21,7 @@ use fitout_model::{Apis, Definition, Digest, Engine, Problem, overlay};
 use serde_json::Value;
 
 pub use origins::{Layer, Origin, origins};
-pub use record::{chart as recorded_chart, made as recorded_made};
+pub use record::{chart as recorded_chart, made as rendered_from_record};
 
 /// The files of a definition.
 #[derive(Clone, Copy, Debug)]

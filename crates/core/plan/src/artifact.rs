@@ -67,7 +67,7 @@ impl PlannedHook {
     }
 
     /// Whether a delete policy applies. As with Helm, the default is `before-hook-creation`, and a CRD is never deleted.
-    pub fn goes(&self, when: &HookDeletePolicy) -> bool {
+    pub fn has_policy(&self, when: &HookDeletePolicy) -> bool {
         let applies =
             self.policies.contains(when) || self.policies.is_empty() && *when == HookDeletePolicy::BeforeCreation;
         applies && self.id.gvk.kind != "CustomResourceDefinition"

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fitout_engines::{
-    Environment, Files, Input, Lookup, Release, RenderOutcome, Rendered, given, recorded_made,
-    render as render_definition,
+    Environment, Files, Input, Lookup, Release, RenderOutcome, Rendered, given, render as render_definition,
+    rendered_from_record,
 };
 use fitout_helm_release::Release as Recorded;
 use fitout_model::{Apis, Digest, ObjectId, Package, Packages, Problem, defined_kinds};
@@ -202,7 +202,7 @@ impl ResolvedPackage {
     }
 
     /// The release of an earlier rendering, from its stored content.
-    pub fn again(&self, stored: &str, request: &Request) -> Result<RenderedRelease, RenderError> {
+    pub fn reuse_stored(&self, stored: &str, request: &Request) -> Result<RenderedRelease, RenderError> {
         Ok(self.release(Content::read(stored)?, Digest::of(stored), request))
     }
 
@@ -236,7 +236,7 @@ impl ResolvedPackage {
 pub fn adopted(release: &Recorded, owner: Owner, apis: &Apis) -> Result<RenderedRelease, RenderError> {
     let invalid =
         |problem: Problem| RenderError::Invalid(format!("record of revision {}: {problem}", release.revision));
-    let mut rendered = recorded_made(release).map_err(invalid)?;
+    let mut rendered = rendered_from_record(release).map_err(invalid)?;
     // An object whose version is no longer served exists in another version, or no longer at all.
     rendered.objects.retain_mut(|object| use_served_version(object, apis));
     rendered.hooks.retain_mut(|(_, object)| use_served_version(object, apis));
@@ -311,7 +311,7 @@ impl RenderedRelease {
 }
 
 /// The release of an earlier revision, from its stored content.
-pub fn kept(stored: &str, rolls_back_to: Option<u32>) -> Result<RenderedRelease, RenderError> {
+pub fn from_stored_content(stored: &str, rolls_back_to: Option<u32>) -> Result<RenderedRelease, RenderError> {
     Ok(from_content(Content::read(stored)?, Digest::of(stored), rolls_back_to))
 }
 
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn stored_content_restores_the_same_artifact() {
         let release = rendered(&packages(&[("1.0.0", "")]), None).unwrap();
-        let again = kept(&release.content.text(), Some(1)).unwrap();
+        let again = from_stored_content(&release.content.text(), Some(1)).unwrap();
         assert_eq!(again.artifact.digest, release.artifact.digest);
         assert_eq!(again.artifact.objects, release.artifact.objects);
     }

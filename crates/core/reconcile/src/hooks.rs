@@ -26,37 +26,37 @@ pub(crate) fn next(
     due.sort_by(|(_, one), (_, other)| (one.weight, &one.id.name).cmp(&(other.weight, &other.id.name)));
     for (place, (index, hook)) in due.iter().enumerate() {
         let phase = observed.runs.get(index).filter(|run| run.event == *event).map(|run| run.phase);
-        let said = |phase| {
+        let record_run = |phase| {
             let run = HookRun { event: event.clone(), phase };
             Some(Next::Do(vec![Effect::WriteHookRun { number, hook: *index, run }]))
         };
         match phase {
             Some(HookPhase::Succeeded) => {}
-            Some(HookPhase::Running) => match seen(&hook.id, observed) {
+            Some(HookPhase::Running) => match find(&hook.id, observed) {
                 None => return Some(Next::Do(vec![Effect::CreateHook(*index)])),
-                Some(found) if found.state == Presence::Terminating => return Some(waited(&hook.id)),
+                Some(found) if found.state == Presence::Terminating => return Some(wait_for(&hook.id)),
                 Some(found) if is_older(hook, found) => return Some(Next::Do(vec![Effect::CreateHook(*index)])),
                 Some(found) if !hook.runs() || found.progress == Progress::Healthy => {
-                    return said(HookPhase::Succeeded);
+                    return record_run(HookPhase::Succeeded);
                 }
-                Some(found) if found.progress == Progress::Failed => return said(HookPhase::Failed),
-                Some(_) => return Some(waited(&hook.id)),
+                Some(found) if found.progress == Progress::Failed => return record_run(HookPhase::Failed),
+                Some(_) => return Some(wait_for(&hook.id)),
             },
             Some(HookPhase::Failed) if !retry => return Some(failed(&due[..place], hook, event, number, observed)),
             // The failed object blocks another attempt, whatever its delete policies say.
             Some(HookPhase::Failed) | None => {
-                let goes = phase.is_some() || hook.goes(&HookDeletePolicy::BeforeCreation);
-                return gone(&hook.id, goes, observed).or_else(|| said(HookPhase::Running));
+                let should_delete = phase.is_some() || hook.has_policy(&HookDeletePolicy::BeforeCreation);
+                return delete_and_wait(&hook.id, should_delete, observed).or_else(|| record_run(HookPhase::Running));
             }
         }
     }
-    swept(due.iter().rev().map(|(_, hook)| *hook), observed)
+    delete_succeeded(due.iter().rev().map(|(_, hook)| *hook), observed)
 }
 
 /// Whether an existing object may belong to an earlier run. Without a `before-hook-creation` policy it is applied over, as in
 /// Helm; doing so again after a crash changes nothing.
 fn is_older(hook: &PlannedHook, found: &ObjectState) -> bool {
-    let stayed = !hook.goes(&HookDeletePolicy::BeforeCreation);
+    let stayed = !hook.has_policy(&HookDeletePolicy::BeforeCreation);
     stayed && !matches!(&found.state, Presence::Applied(digest) if *digest == hook.digest)
 }
 
@@ -73,30 +73,32 @@ fn failed(
     if counts && observed.records.get(&number).is_some_and(|status| *status != RecordStatus::Failed) {
         return Next::Do(vec![Effect::WriteRecord { number, status: RecordStatus::Failed }]);
     }
-    gone(&hook.id, hook.goes(&HookDeletePolicy::Failed), observed)
-        .or_else(|| swept(before.iter().map(|(_, hook)| *hook), observed))
+    delete_and_wait(&hook.id, hook.has_policy(&HookDeletePolicy::Failed), observed)
+        .or_else(|| delete_succeeded(before.iter().map(|(_, hook)| *hook), observed))
         .unwrap_or_else(|| Next::HookFailed { object: hook.id.clone(), event: event.clone() })
 }
 
 /// Deletes the objects that are not kept after success.
-fn swept<'a>(hooks: impl Iterator<Item = &'a PlannedHook>, observed: &Observed) -> Option<Next> {
-    hooks.into_iter().find_map(|hook| gone(&hook.id, hook.goes(&HookDeletePolicy::Succeeded), observed))
+fn delete_succeeded<'a>(hooks: impl Iterator<Item = &'a PlannedHook>, observed: &Observed) -> Option<Next> {
+    hooks
+        .into_iter()
+        .find_map(|hook| delete_and_wait(&hook.id, hook.has_policy(&HookDeletePolicy::Succeeded), observed))
 }
 
 /// Deletes an object and waits until it is gone.
-fn gone(id: &ObjectId, goes: bool, observed: &Observed) -> Option<Next> {
-    match seen(id, observed).filter(|_| goes)?.state {
-        Presence::Terminating => Some(waited(id)),
+fn delete_and_wait(id: &ObjectId, should_delete: bool, observed: &Observed) -> Option<Next> {
+    match find(id, observed).filter(|_| should_delete)?.state {
+        Presence::Terminating => Some(wait_for(id)),
         _ => Some(Next::Do(vec![Effect::Delete(id.clone())])),
     }
 }
 
 /// The object of a hook, unless another release owns it.
-fn seen<'a>(id: &ObjectId, observed: &'a Observed) -> Option<&'a ObjectState> {
+fn find<'a>(id: &ObjectId, observed: &'a Observed) -> Option<&'a ObjectState> {
     observed.objects.get(id).filter(|seen| !matches!(seen.state, Presence::Foreign(_)))
 }
 
-fn waited(id: &ObjectId) -> Next {
+fn wait_for(id: &ObjectId) -> Next {
     Next::Await(vec![id.clone()])
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn next(wanted: &Wanted, artifact: &Artifact, recorded: &Recorded, ob
         }
     }
     match recorded.revisions.last() {
-        Some(last) if is_for(last, artifact) => towards(wanted, artifact, last, recorded, observed),
+        Some(last) if is_for(last, artifact) => advance(wanted, artifact, last, recorded, observed),
         Some(last) if is_unbegun(last, recorded, observed) => Next::Do(vec![Effect::RemoveRevision(last.number)]),
         last => Next::Do(vec![Effect::WriteRevision {
             number: last.map_or(1, |last| last.number + 1),
@@ -90,7 +90,7 @@ fn action(last: Option<&Revision>, artifact: &Artifact) -> Action {
     }
 }
 
-fn towards(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Recorded, observed: &Observed) -> Next {
+fn advance(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Recorded, observed: &Observed) -> Next {
     let number = last.number;
     if !observed.records.contains_key(&number) {
         let status = match last.action {
@@ -106,11 +106,11 @@ fn towards(wanted: &Wanted, artifact: &Artifact, last: &Revision, recorded: &Rec
     let hooks = |event: Option<HookEvent>| {
         hooks::next(&artifact.hooks, &event.filter(|_| !deployed)?, number, wanted.retry, observed)
     };
-    let unfinished = definitions(artifact, last, observed)
+    let unfinished = crds(artifact, last, observed)
         .or_else(|| hooks(before))
         .or_else(|| phases(artifact, deployed, observed))
         .or_else(|| some(prune(artifact, recorded, observed)))
-        .or_else(|| settled(wanted, artifact, last, observed))
+        .or_else(|| await_health(wanted, artifact, last, observed))
         .or_else(|| hooks(after))
         .or_else(|| some(finish(last, recorded, observed)))
         .or_else(|| some(forget(wanted, recorded, observed)))
@@ -127,7 +127,7 @@ fn is_new(last: &Revision) -> bool {
 }
 
 /// Waits for unhealthy objects, where the revision has a health deadline.
-fn settled(wanted: &Wanted, artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
+fn await_health(wanted: &Wanted, artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
     if wanted.health_deadline == HealthDeadline::None || !is_new(last) {
         return None;
     }
@@ -183,7 +183,7 @@ fn events(action: Action) -> Option<(HookEvent, HookEvent)> {
 
 /// Applies the CRDs of the chart's `crds/` before everything else. A rollback leaves them alone, and so does a release that
 /// does not own them.
-fn definitions(artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
+fn crds(artifact: &Artifact, last: &Revision, observed: &Observed) -> Option<Next> {
     if last.outcome.is_some() || matches!(last.action, Action::Rollback | Action::Adopt) {
         return None;
     }
@@ -219,13 +219,13 @@ fn ids(planned: &[&Planned]) -> Vec<ObjectId> {
 fn phases(artifact: &Artifact, deployed: bool, observed: &Observed) -> Option<Next> {
     if deployed {
         let all: Vec<&Planned> = artifact.objects.iter().collect();
-        return written(&all, observed);
+        return apply_due(&all, observed);
     }
     let called = artifact.objects.iter().any(|planned| planned.phase == Phase::Webhooks);
     let of = |phase| artifact.objects.iter().filter(move |planned| planned.phase == phase).collect::<Vec<_>>();
     for phase in Phase::ALL {
         let group = of(phase);
-        if let Some(next) = written(&group, observed) {
+        if let Some(next) = apply_due(&group, observed) {
             return Some(next);
         }
         let ill: Vec<&Planned> = group.into_iter().filter(|planned| is_ill(planned, observed)).collect();
@@ -233,7 +233,7 @@ fn phases(artifact: &Artifact, deployed: bool, observed: &Observed) -> Option<Ne
             // A workload may wait for a custom resource that no webhook guards, such as a certificate.
             let free: Vec<&Planned> =
                 of(Phase::CustomResources).into_iter().filter(|planned| !planned.guarded).collect();
-            let meanwhile = if phase == Phase::Workloads { written(&free, observed) } else { None };
+            let meanwhile = if phase == Phase::Workloads { apply_due(&free, observed) } else { None };
             return meanwhile.or_else(|| Some(Next::Await(ids(&ill))));
         }
     }
@@ -241,7 +241,7 @@ fn phases(artifact: &Artifact, deployed: bool, observed: &Observed) -> Option<Ne
 }
 
 /// Applies the objects of a group that differ from the artifact; `None` once all are applied.
-fn written(group: &[&Planned], observed: &Observed) -> Option<Next> {
+fn apply_due(group: &[&Planned], observed: &Observed) -> Option<Next> {
     // An object that is being deleted must be gone before it can be created again.
     let is_going =
         |planned: &&Planned| observed.objects.get(&planned.id).is_some_and(|seen| seen.state == Presence::Terminating);

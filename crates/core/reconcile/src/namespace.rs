@@ -41,7 +41,7 @@ pub enum NamespaceDecision {
 }
 
 /// Decides what an uninstall does with a namespace once the objects `removed` are deleted.
-pub fn release_namespace(state: &NamespaceState, removed: &BTreeSet<ObjectId>) -> NamespaceDecision {
+pub fn decide(state: &NamespaceState, removed: &BTreeSet<ObjectId>) -> NamespaceDecision {
     if !state.exists || !state.created_by_hub {
         return NamespaceDecision::Ignore;
     }
@@ -104,20 +104,20 @@ mod tests {
             object("events.k8s.io/v1", "Event", "web.1"),
             object("discovery.k8s.io/v1", "EndpointSlice", "web-1"),
         ];
-        assert_eq!(release_namespace(&namespace(automatic), &BTreeSet::new()), NamespaceDecision::Delete);
+        assert_eq!(decide(&namespace(automatic), &BTreeSet::new()), NamespaceDecision::Delete);
     }
 
     #[test]
     fn volume_claim_keeps_the_namespace() {
         let claim = object("v1", "PersistentVolumeClaim", "data-web-0");
-        let decision = release_namespace(&namespace(vec![claim.clone()]), &BTreeSet::new());
+        let decision = decide(&namespace(vec![claim.clone()]), &BTreeSet::new());
         assert_eq!(decision, NamespaceDecision::Keep(vec![claim.id]));
     }
 
     #[test]
     fn foreign_service_account_and_config_map_keep_the_namespace() {
         for other in [object("v1", "ServiceAccount", "web"), object("v1", "ConfigMap", "web")] {
-            let decision = release_namespace(&namespace(vec![other.clone()]), &BTreeSet::new());
+            let decision = decide(&namespace(vec![other.clone()]), &BTreeSet::new());
             assert_eq!(decision, NamespaceDecision::Keep(vec![other.id]));
         }
     }
@@ -126,22 +126,22 @@ mod tests {
     fn owned_and_terminating_objects_do_not_count() {
         let pod = NamespaceObject { has_owner: true, ..object("v1", "Pod", "web-1") };
         let claim = NamespaceObject { is_terminating: true, ..object("v1", "PersistentVolumeClaim", "data") };
-        assert_eq!(release_namespace(&namespace(vec![pod, claim]), &BTreeSet::new()), NamespaceDecision::Delete);
+        assert_eq!(decide(&namespace(vec![pod, claim]), &BTreeSet::new()), NamespaceDecision::Delete);
     }
 
     #[test]
     fn removed_objects_do_not_count_in_any_api_version() {
         let live = object("autoscaling/v2", "HorizontalPodAutoscaler", "web");
         let removed = object("autoscaling/v1", "HorizontalPodAutoscaler", "web").id;
-        let decision = release_namespace(&namespace(vec![live]), &BTreeSet::from([removed]));
+        let decision = decide(&namespace(vec![live]), &BTreeSet::from([removed]));
         assert_eq!(decision, NamespaceDecision::Delete);
     }
 
     #[test]
     fn namespace_of_another_creator_is_left_alone() {
         let theirs = NamespaceState { created_by_hub: false, ..namespace(vec![]) };
-        assert_eq!(release_namespace(&theirs, &BTreeSet::new()), NamespaceDecision::Ignore);
-        assert_eq!(release_namespace(&NamespaceState::default(), &BTreeSet::new()), NamespaceDecision::Ignore);
+        assert_eq!(decide(&theirs, &BTreeSet::new()), NamespaceDecision::Ignore);
+        assert_eq!(decide(&NamespaceState::default(), &BTreeSet::new()), NamespaceDecision::Ignore);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub enum Effect {
     /// Deletes an object that the release owns.
     Delete(ObjectId),
     /// Deletes the release's namespace, if the hub created it and nothing else is in it.
-    ReleaseNamespace,
+    DeleteUnusedNamespace,
 }
 
 /// The decision of [`next`].

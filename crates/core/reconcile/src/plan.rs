@@ -191,7 +191,7 @@ fn writes(input: &PlanInput, simulation: &Simulation) -> Vec<Write> {
                 Effect::CreateHook(hook) => all.extend(run(input, *hook, stage)),
                 Effect::Apply(id) => all.push(apply(input, id, stage)),
                 Effect::Delete(id) => all.push(Write::new(Act::Delete, id, stage)),
-                Effect::ReleaseNamespace => all.extend(release_namespace(input, stage)),
+                Effect::DeleteUnusedNamespace => all.extend(namespace_deletion(input, stage)),
                 // Writes to the hub are not part of a plan, and hook runs are shown with the hook.
                 Effect::WriteHookRun { .. }
                 | Effect::Adopt { .. }
@@ -209,8 +209,8 @@ fn writes(input: &PlanInput, simulation: &Simulation) -> Vec<Write> {
 }
 
 /// The deletion of the release's namespace, where an uninstall deletes it.
-fn release_namespace(input: &PlanInput, stage: usize) -> Option<Write> {
-    let decision = namespace::release_namespace(input.namespace, &removed(input));
+fn namespace_deletion(input: &PlanInput, stage: usize) -> Option<Write> {
+    let decision = namespace::decide(input.namespace, &removed(input));
     let note = Some("the hub created it, and nothing else is in it".to_owned());
     let id = namespace_id(input.release.namespace);
     (decision == NamespaceDecision::Delete).then(|| Write { note, ..Write::new(Act::Delete, &id, stage) })
@@ -219,7 +219,7 @@ fn release_namespace(input: &PlanInput, stage: usize) -> Option<Write> {
 /// Warns of a namespace that stays after an uninstall because of its other objects.
 fn remaining_namespace(input: &PlanInput, writes: &[Write]) -> Vec<String> {
     let uninstall = !input.wanted.present && !input.wanted.keep_namespace && !writes.is_empty();
-    match namespace::release_namespace(input.namespace, &removed(input)) {
+    match namespace::decide(input.namespace, &removed(input)) {
         NamespaceDecision::Keep(remaining) if uninstall => {
             vec![namespace::remaining_message(input.release.namespace, &remaining)]
         }

@@ -161,7 +161,7 @@ pub fn status(release: &Release) -> RecordStatus {
 
 #[cfg(test)]
 mod tests {
-    use fitout_plan::kept;
+    use fitout_plan::from_stored_content;
 
     use super::*;
 
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn record_has_every_status_that_it_was_advanced_to() {
         let content = r#"{"objects":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]}"#;
-        let prepared = kept(content, None).unwrap();
+        let prepared = from_stored_content(content, None).unwrap();
         let owner = Owner { name: "web", namespace: "shop" };
         let mut record = release("web", owner, &prepared, 3, Earlier::default(), OffsetDateTime::UNIX_EPOCH);
         assert_eq!((record.revision, record.namespace.as_str()), (3, "shop"));

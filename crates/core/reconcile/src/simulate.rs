@@ -138,7 +138,7 @@ pub fn note(
         Effect::EndTests { .. } => {
             recorded.tested = recorded.tested.map(|tested| Tested { over: true, ..tested });
         }
-        Effect::ReleaseNamespace => recorded.namespace_released = true,
+        Effect::DeleteUnusedNamespace => recorded.namespace_handled = true,
         Effect::CreateHook(_) | Effect::Apply(_) | Effect::Delete(_) => {}
     }
 }

@@ -75,7 +75,7 @@ pub struct Recorded {
     /// The newest test run.
     pub tested: Option<Tested>,
     /// Whether an uninstall has deleted the release's namespace, or has found that it stays.
-    pub namespace_released: bool,
+    pub namespace_handled: bool,
 }
 
 impl Recorded {

@@ -187,7 +187,7 @@ pub fn current_step(next: &Next, objects: &[ObjectId], removing: bool) -> Option
             Effect::CreateHook(_) => (0, "run hooks".to_owned(), None),
             Effect::BeginTests { .. } => (last, "run tests".to_owned(), None),
             Effect::Delete(id) if removing => (at(id), format!("remove {}", words(phase(&id.gvk))), Some(id)),
-            Effect::ReleaseNamespace => (last, "remove the namespace".to_owned(), None),
+            Effect::DeleteUnusedNamespace => (last, "remove the namespace".to_owned(), None),
             Effect::Delete(id) => (last, "remove objects that are no longer part of the release".to_owned(), Some(id)),
             Effect::AddFinalizer
             | Effect::Adopt { .. }

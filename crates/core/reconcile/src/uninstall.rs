@@ -38,8 +38,8 @@ pub(crate) fn next(wanted: &Wanted, recorded: &Recorded, observed: &Observed) ->
     }
     // The namespace held the release records: it can be empty from here on. The revisions still exist, so that a restart
     // comes here again.
-    if last.is_some() && !wanted.keep_namespace && !recorded.namespace_released {
-        return Next::Do(vec![Effect::ReleaseNamespace]);
+    if last.is_some() && !wanted.keep_namespace && !recorded.namespace_handled {
+        return Next::Do(vec![Effect::DeleteUnusedNamespace]);
     }
     if let Some(revision) = recorded.revisions.first() {
         return Next::Do(vec![Effect::RemoveRevision(revision.number)]);

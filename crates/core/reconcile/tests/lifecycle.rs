@@ -224,9 +224,9 @@ impl World {
                 self.content.insert(id.clone(), planned.digest.clone());
                 self.observed.objects.insert(id.clone(), seen);
             }
-            Effect::ReleaseNamespace => {
+            Effect::DeleteUnusedNamespace => {
                 assert!(self.observed.records.is_empty(), "the namespace was deleted before the release records");
-                self.recorded.namespace_released = true;
+                self.recorded.namespace_handled = true;
             }
             Effect::Delete(id) => {
                 if let Some(seen) = self.observed.objects.get_mut(id) {
@@ -238,7 +238,7 @@ impl World {
 
     /// We start again and know only what is on record.
     fn crash(&mut self) {
-        self.recorded.namespace_released = false;
+        self.recorded.namespace_handled = false;
         for seen in self.observed.objects.values_mut() {
             if matches!(seen.state, Presence::Applied(_)) {
                 seen.state = Presence::Changed;

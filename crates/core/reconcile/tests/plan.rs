@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use fitout_model::{Digest, ObjectId};
-use fitout_plan::{Change, HIDDEN, Ignored, Mask, Obstacle, Owner, Plan, RenderError, RenderedRelease, kept};
+use fitout_plan::{
+    Change, HIDDEN, Ignored, Mask, Obstacle, Owner, Plan, RenderError, RenderedRelease, from_stored_content,
+};
 use fitout_reconcile::namespace::NamespaceState;
 use fitout_reconcile::{
     Action, HealthDeadline, LiveObject, ObjectState, Observed, Outcome, PlanInput, Presence, Progress, RecordStatus,
@@ -24,7 +26,7 @@ fn definition() -> Value {
 }
 
 fn prepared(version: &str, objects: &[Value]) -> RenderedRelease {
-    let mut prepared = kept(&json!({ "objects": objects }).to_string(), None).unwrap();
+    let mut prepared = from_stored_content(&json!({ "objects": objects }).to_string(), None).unwrap();
     version.clone_into(&mut prepared.version);
     prepared.why = format!("{version} fits");
     prepared

@@ -64,7 +64,7 @@ fn conditions_of_every_situation() {
     let hold = Next::Do(vec![Effect::AddFinalizer]);
     let record = Next::Do(vec![Effect::WriteRecord { number: 1, status: RecordStatus::PendingInstall }]);
     let tests = Next::Do(vec![Effect::BeginTests { number: 1, run: 1 }]);
-    let release_namespace = Next::Do(vec![Effect::ReleaseNamespace]);
+    let release_namespace = Next::Do(vec![Effect::DeleteUnusedNamespace]);
     let blocked = Next::Blocked { object: deployment(), owner: None };
     let blocked_by = Next::Blocked { object: deployment(), owner: Some("release a in namespace b".to_owned()) };
     let exists = Next::ReleaseExists(3);

@@ -182,7 +182,7 @@ fn release_name_is_fixed() -> Rule {
 
 impl ExtensionInstance {
     /// Creates an instance that already has the finalizer, which saves the hub a write.
-    pub fn held(namespace: &str, name: &str, spec: ExtensionInstanceSpec) -> Self {
+    pub fn with_finalizer(namespace: &str, name: &str, spec: ExtensionInstanceSpec) -> Self {
         let mut instance = Self::new(name, spec);
         instance.metadata.namespace = Some(namespace.to_owned());
         instance.metadata.finalizers = Some(vec![crate::FINALIZER.to_owned()]);

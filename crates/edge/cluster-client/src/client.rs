@@ -171,8 +171,8 @@ impl ClusterClient {
                 Some((applied, ignored)) if matches_live(&found, applied, ignored) => {
                     self.object_cache.applied(id, Digest::of_value(applied), CachedObject::of(&found));
                 }
-                Some(_) => self.object_cache.suspect(id, CachedObject::of(&found)),
-                None => self.object_cache.see(id, CachedObject::of(&found)),
+                Some(_) => self.object_cache.store_mismatch(id, CachedObject::of(&found)),
+                None => self.object_cache.store(id, CachedObject::of(&found)),
             }
         }
         Ok(())
@@ -244,7 +244,7 @@ impl ClusterClient {
         let Some(cached) = self.object_cache.get(id) else { return Ok(()) };
         let Some(api) = self.api(id) else {
             // No objects exist of a kind that is not served.
-            self.object_cache.lose(id, &cached);
+            self.object_cache.remove(id, &cached);
             return Ok(());
         };
         let preconditions = kube::api::Preconditions { uid: Some(cached.uid.clone()), resource_version: None };
@@ -255,7 +255,7 @@ impl ClusterClient {
         };
         match api.delete(&id.name, &params).await {
             Ok(_) => self.object_cache.deleted(id),
-            Err(kube::Error::Api(status)) if status.code == 404 => self.object_cache.lose(id, &cached),
+            Err(kube::Error::Api(status)) if status.code == 404 => self.object_cache.remove(id, &cached),
             Err(error) => return Err(ClusterError::new(id, &error)),
         }
         Ok(())

@@ -73,7 +73,7 @@ impl CachedObject {
     }
 
     /// The state of the object for a release. `applied` is the digest of the applied object that it still matches.
-    pub fn seen(&self, release: &Owner, ownership: Ownership, applied: Option<Digest>) -> ObjectState {
+    pub fn state_for(&self, release: &Owner, ownership: Ownership, applied: Option<Digest>) -> ObjectState {
         let state = match &self.owner {
             Some(owner) if owner != release => {
                 Presence::Foreign(Some(format!("release {} in {}", owner.name, owner.namespace)))
@@ -190,12 +190,12 @@ impl ObjectCache {
     }
 
     /// Stores an object that a watch or a read returned.
-    pub fn see(&self, id: &ObjectId, cached: CachedObject) {
+    pub fn store(&self, id: &ObjectId, cached: CachedObject) {
         self.update(id, |entries| entries.store(id, cached));
     }
 
     /// Stores an object that does not match what is to be applied.
-    pub(crate) fn suspect(&self, id: &ObjectId, cached: CachedObject) {
+    pub(crate) fn store_mismatch(&self, id: &ObjectId, cached: CachedObject) {
         self.update(id, |entries| {
             entries.applied.remove(id);
             entries.store(id, cached);
@@ -203,7 +203,7 @@ impl ObjectCache {
     }
 
     /// Removes a deleted object, unless another one with the same name has taken its place.
-    pub fn lose(&self, id: &ObjectId, last: &CachedObject) {
+    pub fn remove(&self, id: &ObjectId, last: &CachedObject) {
         self.update(id, |entries| {
             entries.deleted.insert(id.clone(), (last.uid.clone(), last.version));
             if entries.objects.get(id).is_some_and(|cached| cached.uid == last.uid) {
@@ -215,7 +215,7 @@ impl ObjectCache {
     /// Removes an object that a list did not contain.
     pub(crate) fn mark_absent(&self, id: &ObjectId) {
         if let Some(last) = self.get(id) {
-            self.lose(id, &last);
+            self.remove(id, &last);
         }
     }
 
@@ -228,7 +228,7 @@ impl ObjectCache {
             deleted.map(|(id, cached)| (id.clone(), cached.clone())).collect()
         };
         for (id, last) in deleted {
-            self.lose(&id, &last);
+            self.remove(&id, &last);
         }
     }
 
@@ -255,7 +255,7 @@ impl ObjectCache {
     }
 
     /// The state of an object for a release; none where it is not cached.
-    pub fn seen(&self, id: &ObjectId, release: &Owner, ownership: Ownership) -> Option<ObjectState> {
+    pub fn state_for(&self, id: &ObjectId, release: &Owner, ownership: Ownership) -> Option<ObjectState> {
         let entries = self.lock();
         let cached = entries.objects.get(id)?;
         let unchanged = entries
@@ -263,7 +263,7 @@ impl ObjectCache {
             .get(id)
             .filter(|(_, uid, fields)| *uid == cached.uid && *fields == cached.fields)
             .map(|(digest, ..)| digest.clone());
-        Some(cached.seen(release, ownership, unchanged))
+        Some(cached.state_for(release, ownership, unchanged))
     }
 }
 
@@ -294,14 +294,14 @@ mod tests {
 
     fn state(object_cache: &ObjectCache) -> Option<Presence> {
         let release = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
-        object_cache.seen(&id(), &release, Ownership::ByLabel).map(|seen| seen.state)
+        object_cache.state_for(&id(), &release, Ownership::ByLabel).map(|seen| seen.state)
     }
 
     #[test]
     fn write_response_after_delete_event_is_ignored() {
         let (object_cache, _subscription) = subscribed();
-        object_cache.see(&id(), cached("a", 1, "f"));
-        object_cache.lose(&id(), &cached("a", 2, "f"));
+        object_cache.store(&id(), cached("a", 1, "f"));
+        object_cache.remove(&id(), &cached("a", 2, "f"));
         object_cache.applied(&id(), Digest::of("x"), cached("a", 1, "f"));
         assert_eq!(state(&object_cache), None);
         object_cache.applied(&id(), Digest::of("x"), cached("b", 3, "f"));
@@ -311,9 +311,9 @@ mod tests {
     #[test]
     fn object_that_regains_its_label_is_cached_again() {
         let (object_cache, _subscription) = subscribed();
-        object_cache.see(&id(), cached("a", 1, "f"));
+        object_cache.store(&id(), cached("a", 1, "f"));
         // To a watch with a label selector, an object that loses the label is deleted.
-        object_cache.lose(&id(), &cached("a", 2, "f"));
+        object_cache.remove(&id(), &cached("a", 2, "f"));
         assert_eq!(state(&object_cache), None);
         object_cache.applied(&id(), Digest::of("x"), cached("a", 3, "f"));
         assert_eq!(state(&object_cache), Some(Presence::Applied(Digest::of("x"))));
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn out_of_band_edit_before_the_write_response_is_detected() {
         let (object_cache, _subscription) = subscribed();
-        object_cache.see(&id(), cached("a", 2, "edited"));
+        object_cache.store(&id(), cached("a", 2, "edited"));
         object_cache.applied(&id(), Digest::of("x"), cached("a", 1, "f"));
         assert_eq!(state(&object_cache), Some(Presence::Changed));
     }
@@ -332,7 +332,7 @@ mod tests {
         let release = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
         let progress = |status: Value, ownership| {
             let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "status": status });
-            CachedObject::of(&job).seen(&release, ownership, None).progress
+            CachedObject::of(&job).state_for(&release, ownership, None).progress
         };
         let (started, ended) =
             (json!({ "startTime": "t" }), json!({ "conditions": [{ "type": "Complete", "status": "True" }] }));
@@ -345,9 +345,9 @@ mod tests {
     fn objects_without_subscription_are_not_cached() {
         let (object_cache, subscription) = subscribed();
         object_cache.applied(&id(), Digest::of("x"), cached("a", 1, "f"));
-        object_cache.lose(&id(), &cached("a", 2, "f"));
+        object_cache.remove(&id(), &cached("a", 2, "f"));
         drop(subscription);
-        object_cache.see(&id(), cached("b", 2, "f"));
+        object_cache.store(&id(), cached("b", 2, "f"));
         let entries = object_cache.lock();
         assert!(entries.objects.is_empty() && entries.applied.is_empty() && entries.deleted.is_empty());
         assert!(entries.subscribers.is_empty());

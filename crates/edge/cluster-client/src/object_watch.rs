@@ -44,12 +44,12 @@ pub(crate) async fn run_one(api: Api<DynamicObject>, id: ObjectId, object_cache:
             Ok(Some(Event::InitApply(object) | Event::Apply(object))) => {
                 listed = true;
                 if let Some((_, cached)) = read(&id.gvk, &object) {
-                    object_cache.see(&id, cached);
+                    object_cache.store(&id, cached);
                 }
             }
             Ok(Some(Event::Delete(object))) => {
                 if let Some((_, cached)) = read(&id.gvk, &object) {
-                    object_cache.lose(&id, &cached);
+                    object_cache.remove(&id, &cached);
                 }
             }
             Ok(None) => return,
@@ -70,19 +70,19 @@ async fn follow<K: Serialize>(
             Ok(Some(Event::Init)) => all.clear(),
             Ok(Some(Event::InitApply(object))) => {
                 if let Some((id, cached)) = read(gvk, &object) {
-                    object_cache.see(&id, cached);
+                    object_cache.store(&id, cached);
                     all.insert(id);
                 }
             }
             Ok(Some(Event::InitDone)) => object_cache.retain_listed(gvk, &std::mem::take(&mut all)),
             Ok(Some(Event::Apply(object))) => {
                 if let Some((id, cached)) = read(gvk, &object) {
-                    object_cache.see(&id, cached);
+                    object_cache.store(&id, cached);
                 }
             }
             Ok(Some(Event::Delete(object))) => {
                 if let Some((id, cached)) = read(gvk, &object) {
-                    object_cache.lose(&id, &cached);
+                    object_cache.remove(&id, &cached);
                 }
             }
             Ok(None) => return,

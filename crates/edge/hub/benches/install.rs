@@ -166,7 +166,7 @@ fn ours(world: &World, prefix: &str, count: usize) -> Result<Duration> {
             });
             async move {
                 // As `fitout install` makes it.
-                let instance = ExtensionInstance::held("org-acme", &name, serde_json::from_value(spec)?);
+                let instance = ExtensionInstance::with_finalizer("org-acme", &name, serde_json::from_value(spec)?);
                 anyhow::Ok(api.create(&PostParams::default(), &instance).await.map(drop)?)
             }
         });

@@ -144,7 +144,7 @@ fn new_instance(
         takeover: install.adopt.then_some(Takeover { choice: Choice::Adopt, revision: None }),
         test_run: None,
     };
-    Ok(ExtensionInstance::held(namespace, &name, spec))
+    Ok(ExtensionInstance::with_finalizer(namespace, &name, spec))
 }
 
 /// Refuses an instance whose release belongs to another instance of the cluster: they would revert each other's changes.

@@ -93,7 +93,7 @@ impl Hub {
         let server = format!("Cluster/{}", cluster.name_any());
         let visited = ClusterClient::visit(client, connectivity).await;
         let target = visited.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
-        clusters::alone(self, cluster, &target.info().uid)?;
+        clusters::ensure_registered_once(self, cluster, &target.info().uid)?;
         Ok(target)
     }
 
@@ -144,7 +144,7 @@ async fn observe(
         let ignored = prepared.or(last).map(|of| of.ignored(id)).unwrap_or_default();
         let holds = detect_applied(found, object(last, id).as_ref(), object(prepared, id).as_ref(), &ignored);
         let claim = if named.contains(id) { Ownership::ByName } else { Ownership::ByLabel };
-        found.live.as_ref().map(|live| CachedObject::of(live).seen(&by, claim, holds))
+        found.live.as_ref().map(|live| CachedObject::of(live).state_for(&by, claim, holds))
     };
     let ids = worker.ids(wanted);
     let read = ids.iter().map(|id| async move { Ok((id.clone(), target.read(id).await?)) });

@@ -113,7 +113,7 @@ async fn open(hub: &Hub, cluster: &Cluster) -> Result<(ClusterClient, Digest), D
     let server = format!("Cluster/{}/{}", cluster.namespace().unwrap_or_default(), cluster.name_any());
     let opened = ClusterClient::open(client, connectivity).await;
     let target = opened.map_err(|error| Disconnected::Other { server, message: error.to_string() })?;
-    alone(hub, cluster, &target.info().uid)?;
+    ensure_registered_once(hub, cluster, &target.info().uid)?;
     // A cluster that is being deleted has its copy, which is deleted with it.
     if cluster.metadata.deletion_timestamp.is_none() {
         kubeconfigs::keep(hub, cluster, &kubeconfig).await;
@@ -134,7 +134,7 @@ pub(crate) async fn reach(
 }
 
 /// Returns an error if the cluster is registered already, under another name.
-pub(crate) fn alone(hub: &Hub, cluster: &Cluster, uid: &str) -> Result<(), Disconnected> {
+pub(crate) fn ensure_registered_once(hub: &Hub, cluster: &Cluster, uid: &str) -> Result<(), Disconnected> {
     let Some(other) = hub.cache.clusters.state().into_iter().find(|other| is_registered_first(other, cluster, uid))
     else {
         return Ok(());

@@ -214,8 +214,8 @@ impl Worker {
                 return Ok(Performed { status: Some(status), ..Performed::default() });
             }
             Effect::Delete(id) => self.target.delete(id).await?,
-            Effect::ReleaseNamespace => {
-                let notice = self.release_namespace(instance).await?;
+            Effect::DeleteUnusedNamespace => {
+                let notice = self.delete_unused_namespace(instance).await?;
                 return Ok(Performed { notice, ..Performed::default() });
             }
         }
@@ -278,7 +278,7 @@ impl Worker {
         action: Action,
         inputs: Option<&Digest>,
     ) -> Result<(), ReconcileError> {
-        // Until the revision is written, nothing may name its content.
+        // No revision names the content yet: the reservation keeps the garbage collector from deleting it.
         let _reservation = self.hub.content_reservations.reserve().await;
         if !self.hub.cache.names_content(&rendered.artifact.digest) {
             let text = rendered.content.text();
@@ -309,7 +309,7 @@ impl Worker {
         // Without a slot, the revision goes to the write-ahead log together with those of other instances.
         if let Some(entry) = Entry::new(instance, &spec).filter(|_| !self.has_slot()) {
             self.hub.write_ahead_log.append(&self.hub.client, entry).await?;
-            self.hub.deferred_writes.settle();
+            self.hub.deferred_writes.request_flush();
             return Ok(());
         }
         self.create_logged_revision().await?;
@@ -336,7 +336,7 @@ impl Worker {
 
     /// Creates the revision object of this instance's entry in the write-ahead log, if it has one.
     async fn create_logged_revision(&self) -> kube::Result<()> {
-        self.hub.write_ahead_log.settle(&self.hub, &self.key()).await.map(drop)
+        self.hub.write_ahead_log.create_revision(&self.hub, &self.key()).await.map(drop)
     }
 
     pub(crate) fn key(&self) -> Key {
@@ -371,11 +371,11 @@ impl Worker {
 
     /// Deletes the release's namespace if the hub created it and nothing else is in it; otherwise returns why it stays. A
     /// cluster that refuses to list its objects does not hold up the uninstall: the namespace stays.
-    async fn release_namespace(&self, instance: &ExtensionInstance) -> Result<Option<String>, ReconcileError> {
+    async fn delete_unused_namespace(&self, instance: &ExtensionInstance) -> Result<Option<String>, ReconcileError> {
         let name = &instance.spec.namespace;
         let released = async {
             let state = self.target.namespace_state(name).await?;
-            match namespace::release_namespace(&state, &BTreeSet::new()) {
+            match namespace::decide(&state, &BTreeSet::new()) {
                 NamespaceDecision::Ignore => Ok(None),
                 NamespaceDecision::Keep(remaining) => Ok(Some(namespace::remaining_message(name, &remaining))),
                 NamespaceDecision::Delete => self.target.delete_namespace(name).await.map(|()| None),

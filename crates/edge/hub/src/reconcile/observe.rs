@@ -67,7 +67,7 @@ impl Worker {
         let named = self.owned_by_name(desired);
         let ownership = |id: &ObjectId| if named.contains(id) { Ownership::ByName } else { Ownership::ByLabel };
         let state = |id: ObjectId| {
-            let state = self.target.object_cache().seen(&id, &by, ownership(&id))?;
+            let state = self.target.object_cache().state_for(&id, &by, ownership(&id))?;
             let recreate = self.objects.recreate.contains(&id);
             Some((id, ObjectState { recreate, ..state }))
         };

@@ -10,8 +10,8 @@ use fitout_cluster_client::ClusterInfo;
 use fitout_content::{Error as ContentError, Packed};
 use fitout_model::{Digest, Packages};
 use fitout_plan::{
-    Environment, Lookup, Mask, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted, kept,
-    resolve,
+    Environment, Lookup, Mask, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted,
+    from_stored_content, resolve,
 };
 use fitout_reconcile::{Claim, Revision, crds_to_check, refuse_crd_change, release_owner, restore};
 use kube::ResourceExt;
@@ -239,7 +239,7 @@ impl Worker {
         if let Some(last) = self.recorded.revisions.last().filter(|last| last.inputs.as_ref() == Some(&inputs))
             && let Some(content) = self.content(instance, &last.artifact).await?
         {
-            return chosen.again(&content, request);
+            return chosen.reuse_stored(&content, request);
         }
         let mut answers: BTreeMap<Lookup, Value> = BTreeMap::new();
         for _ in 0..LOOKUPS {
@@ -315,7 +315,8 @@ impl Worker {
             .or(self.recorded.revisions.last())
             .ok_or_else(|| RenderError::Invalid("the instance has no revision yet".to_owned()))?;
         let lost = || RenderError::Invalid(ContentError::Missing(revision.artifact.clone()).to_string());
-        let mut rendered = kept(&self.content(instance, &revision.artifact).await?.ok_or_else(lost)?, Some(number))?;
+        let mut rendered =
+            from_stored_content(&self.content(instance, &revision.artifact).await?.ok_or_else(lost)?, Some(number))?;
         rendered.version.clone_from(&revision.version);
         rendered.inputs.clone_from(&revision.inputs);
         rendered.why = format!("a rollback to revision {number} was requested");

@@ -147,7 +147,7 @@ async fn run_worker(
 ) -> Ended {
     let Some(instance) = hub.cache.instance(namespace, name) else { return Ended::Gone };
     let opened = async {
-        hub.write_ahead_log.settle(hub, &(namespace.to_owned(), name.to_owned())).await?;
+        hub.write_ahead_log.create_revision(hub, &(namespace.to_owned(), name.to_owned())).await?;
         let (instance, revisions) = hub.read_consistent(&instance).await?;
         Worker::open(hub, target, &instance, &revisions).await
     };
@@ -188,7 +188,7 @@ impl Worker {
                 has_finalizer: instance.finalizers().iter().any(|finalizer| finalizer == FINALIZER),
                 revisions: revisions.iter().map(|revision| convert::revision(revision, deployed)).collect(),
                 tested: status.and_then(|status| status.test.as_ref()).map(convert::tested),
-                namespace_released: false,
+                namespace_handled: false,
             },
             newest_revision: revisions.last().map_or(0, |revision| revision.spec.number),
             started: revisions.iter().filter_map(started).collect(),

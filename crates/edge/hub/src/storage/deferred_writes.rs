@@ -66,7 +66,7 @@ impl DeferredWrites {
     }
 
     /// Requests that the revisions of the write-ahead log become objects.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn request_flush(&self) {
         self.added.notify_one();
     }
 
@@ -91,9 +91,9 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
         let began = Instant::now();
         let delay = || hub.deferred_writes.delay(hub.change_queues.is_contended());
         while began.elapsed() < delay() && timeout(IDLE, changes.changed()).await.is_ok() {}
-        if hub.write_ahead_log.settle_all(&hub).await {
+        if hub.write_ahead_log.create_revisions(&hub).await {
             // Their results are written once the cache has them.
-            hub.deferred_writes.settle();
+            hub.deferred_writes.request_flush();
         }
         write_contents(&hub).await;
         for (event, object) in take(&hub.deferred_writes.events) {

@@ -130,7 +130,7 @@ impl WriteAheadLog {
 
     /// Makes an object of the revision of an instance, if it is not one yet, and returns whether it did. In a namespace
     /// that is being deleted no object can be created: there the revision stays in its segment.
-    pub(crate) async fn settle(&self, hub: &Hub, key: &Key) -> kube::Result<bool> {
+    pub(crate) async fn create_revision(&self, hub: &Hub, key: &Key) -> kube::Result<bool> {
         if !self.state().written.contains_key(key) {
             return Ok(false);
         }
@@ -152,7 +152,7 @@ impl WriteAheadLog {
 
     /// Makes objects of all revisions, and deletes the segments that are used up. Returns whether it has to be called
     /// again.
-    pub(crate) async fn settle_all(&self, hub: &Hub) -> bool {
+    pub(crate) async fn create_revisions(&self, hub: &Hub) -> bool {
         let all: Vec<Entry> = self.state().written.values().cloned().collect();
         let exists = |entry: &Entry| {
             let instance = hub.cache.instance(&entry.namespace, &entry.spec.instance);
@@ -164,7 +164,7 @@ impl WriteAheadLog {
                 self.forget(&entry.key()).await;
                 continue;
             }
-            again |= self.settle(hub, &entry.key()).await.unwrap_or_else(|error| {
+            again |= self.create_revision(hub, &entry.key()).await.unwrap_or_else(|error| {
                 tracing::warn!(instance = entry.spec.instance, %error, "failed to create revision");
                 true
             });
@@ -263,7 +263,7 @@ pub(crate) async fn recover(hub: &Hub) {
         sleep(RETRY).await;
     };
     hub.write_ahead_log.state().take_over(&found);
-    hub.write_ahead_log.settle_all(hub).await;
+    hub.write_ahead_log.create_revisions(hub).await;
 }
 
 /// Reads the revisions of an instance that are in segments. Works on a replica that does not lead.
