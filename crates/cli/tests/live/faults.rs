@@ -77,7 +77,7 @@ impl Faults {
 
     /// Starts a hub. It is killed when what is returned is dropped.
     pub fn run_hub(&self, name: &str) -> Result<Process> {
-        self.run_hub_with(name, &["--lease=1s", "--content-gc-grace=1s", "--history=5"])
+        self.run_hub_with(name, &["--lease=2s", "--content-gc-grace=1s", "--history=5"])
     }
 
     pub fn run_hub_with(&self, name: &str, flags: &[&str]) -> Result<Process> {

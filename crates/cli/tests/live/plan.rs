@@ -47,7 +47,7 @@ impl World {
         let address = Self::address(&faults).to_string();
         let mut hubs = Vec::new();
         for (number, serves) in serving.iter().enumerate() {
-            let mut flags = vec!["--lease=1s", "--content-gc-grace=1s", "--history=3"];
+            let mut flags = vec!["--lease=5s", "--content-gc-grace=1s", "--history=3"];
             flags.extend(serves.then_some(["--api-address", &address]).into_iter().flatten());
             hubs.push(faults.run_hub_with(&format!("hub-{number}"), &flags)?);
             // Only who leads connects.

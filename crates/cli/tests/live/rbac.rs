@@ -76,7 +76,7 @@ fn taken(call: &Call) -> Vec<Right> {
 fn live(faults: &Faults) -> Result<()> {
     let address = format!("{}:8443", faults.hub.address());
     let hub = faults
-        .run_hub_with("life", &["--lease=1s", "--content-gc-grace=1s", "--history=5", "--api-address", &address])?;
+        .run_hub_with("life", &["--lease=5s", "--content-gc-grace=1s", "--history=5", "--api-address", &address])?;
     serve_compute(&faults.hub)?;
     for (revision, spec) in [
         (1, json!({ "version": "1.x" })),

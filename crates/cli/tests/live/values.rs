@@ -19,7 +19,7 @@ fn every_value_names_its_layer_and_secrets_are_not_shown() -> Result<()> {
     let faults = Faults::start(1)?;
     write_example_chart(&faults.hub.sandbox().dir().join("catalog"))?;
     let address = format!("{}:8443", faults.hub.address());
-    let _hub = faults.run_hub_with("hub", &["--lease=1s", "--content-gc-grace=1s", "--api-address", &address])?;
+    let _hub = faults.run_hub_with("hub", &["--lease=5s", "--content-gc-grace=1s", "--api-address", &address])?;
     serve_compute(&faults.hub)?;
     let members = json!({ "spec": { "members": [{ "name": "mia", "role": "Member" }] } });
     apply(&faults.hub, &object("fitout.dev/v1alpha1", "Organization", "", "acme", &members))?;

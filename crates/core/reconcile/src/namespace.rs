@@ -8,14 +8,22 @@ use fitout_model::ObjectId;
 pub const CREATED_FOR: &str = "fitout.dev/created-for";
 
 /// The release's namespace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamespaceState {
     /// Whether it exists.
     pub exists: bool,
+    /// Its UID, so that no other namespace of the same name is deleted.
+    pub uid: String,
     /// Whether the hub created it, as [`CREATED_FOR`] says.
     pub created_by_hub: bool,
-    /// The objects in it.
-    pub objects: Vec<NamespaceObject>,
+    /// The objects in it, or why they cannot be listed.
+    pub objects: Result<Vec<NamespaceObject>, String>,
+}
+
+impl Default for NamespaceState {
+    fn default() -> Self {
+        Self { exists: false, uid: String::new(), created_by_hub: false, objects: Ok(vec![]) }
+    }
 }
 
 /// An object in a namespace.
@@ -23,7 +31,7 @@ pub struct NamespaceState {
 pub struct NamespaceObject {
     /// The object.
     pub id: ObjectId,
-    /// Whether another object owns it, so that the garbage collector deletes it together with its owner.
+    /// Whether all its owners are objects of the same namespace: the garbage collector deletes it together with them.
     pub has_owner: bool,
     /// Whether it is being deleted.
     pub is_terminating: bool,
@@ -38,6 +46,8 @@ pub enum NamespaceDecision {
     Delete,
     /// These objects are in it.
     Keep(Vec<ObjectId>),
+    /// Its objects cannot be listed, for this reason.
+    Unknown(String),
 }
 
 /// Decides what an uninstall does with a namespace once the objects `removed` are deleted.
@@ -49,7 +59,11 @@ pub fn decide(state: &NamespaceState, removed: &BTreeSet<ObjectId>) -> Namespace
     let same = |one: &ObjectId, other: &ObjectId| {
         one.name == other.name && one.gvk.kind == other.gvk.kind && one.gvk.group == other.gvk.group
     };
-    let remaining = state.objects.iter().filter(|object| {
+    let objects = match &state.objects {
+        Ok(objects) => objects,
+        Err(reason) => return NamespaceDecision::Unknown(reason.clone()),
+    };
+    let remaining = objects.iter().filter(|object| {
         !object.has_owner
             && !object.is_terminating
             && !is_automatic(&object.id)
@@ -61,12 +75,17 @@ pub fn decide(state: &NamespaceState, removed: &BTreeSet<ObjectId>) -> Namespace
 
 /// Whether Kubernetes itself creates an object in every namespace, or derives it from others.
 fn is_automatic(id: &ObjectId) -> bool {
-    match id.gvk.kind.as_str() {
-        "Event" | "Endpoints" | "EndpointSlice" => true,
-        "ServiceAccount" => id.name == "default",
-        "ConfigMap" => id.name == "kube-root-ca.crt",
+    match (id.gvk.group.as_str(), id.gvk.kind.as_str()) {
+        ("" | "events.k8s.io", "Event") | ("", "Endpoints") | ("discovery.k8s.io", "EndpointSlice") => true,
+        ("", "ServiceAccount") => id.name == "default",
+        ("", "ConfigMap") => id.name == "kube-root-ca.crt",
         _ => false,
     }
+}
+
+/// The message about a namespace that stays because its objects are unknown.
+pub fn unknown_message(namespace: &str, reason: &str) -> String {
+    format!("namespace {namespace} stays, because the hub cannot tell what is in it: {reason}")
 }
 
 /// The message about a namespace that stays because of these objects.
@@ -92,7 +111,7 @@ mod tests {
     }
 
     fn namespace(objects: Vec<NamespaceObject>) -> NamespaceState {
-        NamespaceState { exists: true, created_by_hub: true, objects }
+        NamespaceState { exists: true, created_by_hub: true, objects: Ok(objects), ..NamespaceState::default() }
     }
 
     #[test]
@@ -142,6 +161,19 @@ mod tests {
         let theirs = NamespaceState { created_by_hub: false, ..namespace(vec![]) };
         assert_eq!(decide(&theirs, &BTreeSet::new()), NamespaceDecision::Ignore);
         assert_eq!(decide(&NamespaceState::default(), &BTreeSet::new()), NamespaceDecision::Ignore);
+    }
+
+    #[test]
+    fn custom_resource_of_kind_event_counts() {
+        let event = object("example.com/v1", "Event", "party");
+        let decision = decide(&namespace(vec![event.clone()]), &BTreeSet::new());
+        assert_eq!(decision, NamespaceDecision::Keep(vec![event.id]));
+    }
+
+    #[test]
+    fn namespace_with_unknown_objects_stays() {
+        let unknown = NamespaceState { objects: Err("forbidden".to_owned()), ..namespace(vec![]) };
+        assert_eq!(decide(&unknown, &BTreeSet::new()), NamespaceDecision::Unknown("forbidden".to_owned()));
     }
 
     #[test]

@@ -223,6 +223,9 @@ fn remaining_namespace(input: &PlanInput, writes: &[Write]) -> Vec<String> {
         NamespaceDecision::Keep(remaining) if uninstall => {
             vec![namespace::remaining_message(input.release.namespace, &remaining)]
         }
+        NamespaceDecision::Unknown(reason) if uninstall => {
+            vec![namespace::unknown_message(input.release.namespace, &reason)]
+        }
         _ => vec![],
     }
 }
@@ -231,8 +234,14 @@ fn remaining_namespace(input: &PlanInput, writes: &[Write]) -> Vec<String> {
 fn removed(input: &PlanInput) -> BTreeSet<ObjectId> {
     let revisions = input.recorded.revisions.iter();
     let objects = revisions.flat_map(|revision| revision.inventory.iter().chain(&revision.hooks).cloned());
-    let kept = |id: &ObjectId| input.observed.objects.get(id).is_some_and(|object| object.keep);
-    let records = input.observed.records.keys().map(|number| record_id(input.release, *number));
+    let kept = |id: &ObjectId| {
+        let object = input.observed.objects.get(id);
+        object.is_some_and(|object| object.keep || matches!(object.state, Presence::Foreign(_)))
+    };
+    // Newer records belong to another client.
+    let newest = input.recorded.revisions.last().map_or(0, |last| last.number);
+    let records = input.observed.records.keys().filter(|number| **number <= newest);
+    let records = records.map(|number| record_id(input.release, *number));
     objects.filter(|id| !kept(id)).chain(records).collect()
 }
 

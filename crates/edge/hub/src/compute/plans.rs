@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fitout_api::{Cluster, ExtensionInstance, PlanStatus};
-use fitout_cluster_client::{
-    CachedObject, ClusterClient, ClusterError, ClusterInfo, Disconnected, ErrorCause, Fence, Ownership,
-};
+use fitout_cluster_client::{CachedObject, ClusterClient, ClusterError, ClusterInfo, Disconnected, Fence, Ownership};
 use fitout_model::{ObjectId, capabilities, unmet_capability};
 use fitout_plan::{Change, Mask, Planned, RenderedRelease};
 use fitout_reconcile::namespace::NamespaceState;
@@ -119,11 +117,7 @@ fn capability_warnings(cluster: &str, info: &ClusterInfo, rendered: &RenderedRel
 async fn namespace(worker: &Worker, instance: &ExtensionInstance) -> Result<NamespaceState, ClusterError> {
     let name = &instance.spec.namespace;
     if instance.metadata.deletion_timestamp.is_some() && !instance.spec.keep_namespace {
-        match worker.target.namespace_state(name).await {
-            // The uninstall would keep the namespace, too.
-            Err(error) if error.cause != ErrorCause::NoAnswer => {}
-            state => return state,
-        }
+        return worker.target.namespace_state(name).await;
     }
     Ok(NamespaceState { exists: worker.target.has_namespace(name).await?, ..NamespaceState::default() })
 }

@@ -29,8 +29,8 @@ use crate::reconcile::worker::Worker;
 use crate::storage::api_writes;
 use crate::storage::write_ahead_log::{self, Entry};
 
-/// The facts that an effect has established. The worker notes them once all effects of a round have ended, so effects run
-/// concurrently without locks.
+/// The facts that an effect has established, also if it failed in the end. The worker notes them once all effects of a round
+/// have ended, so effects run concurrently without locks.
 #[derive(Default)]
 struct Performed {
     record: Option<WrittenRecord>,
@@ -46,31 +46,30 @@ struct HookFailure {
     cause: Option<String>,
 }
 
-impl From<WrittenRecord> for Performed {
-    fn from(record: WrittenRecord) -> Self {
-        Self { record: Some(record), ..Self::default() }
-    }
-}
-
 impl Worker {
-    /// Carries out effects concurrently, and notes the results. All are attempted; the first error is returned, or the first
-    /// that leaves open what was done.
+    /// Carries out effects concurrently, and notes the results. All are attempted; the first error is returned.
     pub(crate) async fn carry_out(
         &mut self,
         effects: &[Effect],
         instance: &ExtensionInstance,
         rendered: Option<&Arc<RenderedRelease>>,
     ) -> Result<(), ReconcileError> {
-        let results = join_all(effects.iter().map(|effect| self.perform(effect, instance, rendered))).await;
+        let results = join_all(effects.iter().map(async |effect| {
+            let mut performed = Performed::default();
+            let result = self.perform(effect, instance, rendered, &mut performed).await;
+            (performed, result)
+        }));
         let mut failure: Option<ReconcileError> = None;
-        for (effect, result) in effects.iter().zip(results) {
+        for (effect, (performed, result)) in effects.iter().zip(results.await) {
+            // Also where the effect failed after its first write.
+            let adopted = self.note_performed(performed);
             match result {
-                Ok(performed) => self.note(effect, performed, rendered),
+                Ok(()) => self.note(effect, adopted, rendered),
                 Err(error) if self.recreates(effect, &error, instance) => {}
                 Err(error) => {
                     failure = Some(match failure {
-                        Some(first) if error.is_outcome_known() || !first.is_outcome_known() => first,
-                        _ => error,
+                        Some(first) => first.and(&error),
+                        None => error,
                     });
                 }
             }
@@ -87,8 +86,8 @@ impl Worker {
         refused && allowed && self.objects.recreate.insert(id.clone())
     }
 
-    /// Notes the results of an effect.
-    fn note(&mut self, effect: &Effect, performed: Performed, rendered: Option<&Arc<RenderedRelease>>) {
+    /// Notes the facts that an effect has established. Returns an adopted revision.
+    fn note_performed(&mut self, performed: Performed) -> Option<Revision> {
         if let Some(written) = performed.record {
             self.records.note(written);
         }
@@ -101,7 +100,12 @@ impl Worker {
         if let Some(notice) = performed.notice {
             self.reporter.set_notice(notice);
         }
-        if let Some(revision) = performed.adopted {
+        performed.adopted
+    }
+
+    /// Notes that an effect was carried out.
+    fn note(&mut self, effect: &Effect, adopted: Option<Revision>, rendered: Option<&Arc<RenderedRelease>>) {
+        if let Some(revision) = adopted {
             return self.note_adopted(revision);
         }
         match effect {
@@ -151,7 +155,8 @@ impl Worker {
         effect: &Effect,
         instance: &ExtensionInstance,
         rendered: Option<&Arc<RenderedRelease>>,
-    ) -> Result<Performed, ReconcileError> {
+        performed: &mut Performed,
+    ) -> Result<(), ReconcileError> {
         let release = instance.spec.release_name();
         let namespace = &instance.spec.namespace;
         let required = || rendered.ok_or_else(|| ReconcileError::Incomplete("artifact".to_owned()));
@@ -167,18 +172,17 @@ impl Worker {
                 self.write_revision(instance, rendered, *number, *action, rendered.inputs.as_ref()).await?;
             }
             Effect::Adopt { number, keep } => {
-                let adopted = Some(self.adopt(instance, required()?, *number, *keep).await?);
-                return Ok(Performed { adopted, ..Performed::default() });
+                performed.adopted = Some(self.adopt(instance, required()?, *number, *keep).await?);
             }
             // The status of the instance says so, which is written when nothing is left to do.
             Effect::FinishRevision(_) => {}
             Effect::RemoveRevision(number) => self.remove_revision(*number).await?,
             Effect::WriteRecord { number, status } => {
-                return Ok(self.write_record(instance, rendered, *number, *status).await?.into());
+                performed.record = Some(self.write_record(instance, rendered, *number, *status).await?);
             }
             Effect::RemoveRecord(number) => {
                 self.target.remove_record(release, namespace, *number).await?;
-                return Ok(WrittenRecord::removed(*number).into());
+                performed.record = Some(WrittenRecord::removed(*number));
             }
             Effect::Apply(id) => {
                 let rendered = required()?;
@@ -188,10 +192,11 @@ impl Worker {
             Effect::WriteHookRun { number, hook, run } => {
                 let failed = run.phase == HookPhase::Failed;
                 // Read before the delete policies of the hook remove its pods.
-                let hook_failure = if failed { Some(self.hook_failure(required()?, *hook).await?) } else { None };
+                if failed {
+                    performed.hook_failure = Some(self.hook_failure(required()?, *hook).await?);
+                }
                 let change = |release: &mut _, now| record::set_run(release, *hook, run, now);
-                let record = Some(self.update_record(instance, rendered, *number, change).await?);
-                return Ok(Performed { record, hook_failure, ..Performed::default() });
+                performed.record = Some(self.update_record(instance, rendered, *number, change).await?);
             }
             Effect::CreateHook(hook) => {
                 let missing = || ReconcileError::Incomplete(format!("hook {hook}"));
@@ -201,25 +206,23 @@ impl Worker {
             }
             Effect::BeginTests { number, run } => {
                 let forget = |release: &mut _, _| record::forget_tests(release);
-                let record = Some(self.update_record(instance, None, *number, forget).await?);
+                performed.record = Some(self.update_record(instance, None, *number, forget).await?);
                 let message = format!("the tests of revision {number} are running");
                 let (result, at) = (TestResult::Running, api_writes::now());
                 let test = Test { run: *run, revision: *number, result, message, at };
-                let status = Some(self.write_test(instance, |_| Some(test)).await?);
-                return Ok(Performed { record, status, ..Performed::default() });
+                performed.status = Some(self.write_test(instance, |_| Some(test)).await?);
             }
             Effect::EndTests { failed } => {
                 let (result, message) = self.test_result(required()?, failed.as_ref()).await;
-                let status = self.write_test(instance, |test| Some(Test { result, message, ..test? })).await?;
-                return Ok(Performed { status: Some(status), ..Performed::default() });
+                let change = |test: Option<Test>| Some(Test { result, message, ..test? });
+                performed.status = Some(self.write_test(instance, change).await?);
             }
             Effect::Delete(id) => self.target.delete(id).await?,
             Effect::DeleteUnusedNamespace => {
-                let notice = self.delete_unused_namespace(instance).await?;
-                return Ok(Performed { notice, ..Performed::default() });
+                performed.notice = self.delete_unused_namespace(instance).await?;
             }
         }
-        Ok(Performed::default())
+        Ok(())
     }
 
     async fn hook_failure(&self, rendered: &RenderedRelease, hook: usize) -> Result<HookFailure, ReconcileError> {
@@ -370,22 +373,20 @@ impl Worker {
     }
 
     /// Deletes the release's namespace if the hub created it and nothing else is in it; otherwise returns why it stays. A
-    /// cluster that refuses to list its objects does not hold up the uninstall: the namespace stays.
+    /// cluster that refuses to list its objects, or to delete the namespace, does not hold up the uninstall.
     async fn delete_unused_namespace(&self, instance: &ExtensionInstance) -> Result<Option<String>, ReconcileError> {
         let name = &instance.spec.namespace;
-        let released = async {
-            let state = self.target.namespace_state(name).await?;
-            match namespace::decide(&state, &BTreeSet::new()) {
-                NamespaceDecision::Ignore => Ok(None),
-                NamespaceDecision::Keep(remaining) => Ok(Some(namespace::remaining_message(name, &remaining))),
-                NamespaceDecision::Delete => self.target.delete_namespace(name).await.map(|()| None),
-            }
-        };
-        match released.await {
-            Err(error) if error.cause != ErrorCause::NoAnswer => {
-                Ok(Some(format!("namespace {name} stays, because the hub cannot tell what is in it: {error}")))
-            }
-            released => Ok(released?),
+        let state = self.target.namespace_state(name).await?;
+        match namespace::decide(&state, &BTreeSet::new()) {
+            NamespaceDecision::Ignore => Ok(None),
+            NamespaceDecision::Keep(remaining) => Ok(Some(namespace::remaining_message(name, &remaining))),
+            NamespaceDecision::Unknown(reason) => Ok(Some(namespace::unknown_message(name, &reason))),
+            NamespaceDecision::Delete => match self.target.delete_namespace(name, &state.uid).await {
+                Err(error) if error.cause != ErrorCause::NoAnswer => {
+                    Ok(Some(format!("namespace {name} is empty and stays: {error}")))
+                }
+                deleted => Ok(deleted.map(|()| None)?),
+            },
         }
     }
 

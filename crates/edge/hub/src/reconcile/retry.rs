@@ -39,6 +39,12 @@ pub(crate) enum ReconcileError {
     /// The status of the instance could not be written.
     #[error("the hub's API server did not accept the status")]
     StatusNotWritten,
+    /// Several effects failed. The first decides what to do, and the outcome of another one is unknown.
+    #[error("{first}")]
+    OutcomeUnknown {
+        /// The first error.
+        first: Box<ReconcileError>,
+    },
     /// An effect names a part that the rendered release does not have.
     #[error("the rendered release has no {0}")]
     Incomplete(String),
@@ -51,7 +57,7 @@ impl ReconcileError {
         match self {
             Self::Cluster(error) => error.cause.is_outcome_known(),
             Self::Hub(error) | Self::Content(fitout_content::Error::Hub(error)) => is_answered(error),
-            Self::Stale(_) | Self::OutOfBandChange | Self::StatusNotWritten => false,
+            Self::Stale(_) | Self::OutOfBandChange | Self::StatusNotWritten | Self::OutcomeUnknown { .. } => false,
             Self::Content(_)
             | Self::Record(_)
             | Self::Render(_)
@@ -66,7 +72,17 @@ impl ReconcileError {
         match self {
             Self::Cluster(error) => !error.cause.is_retryable() && error.cause.is_outcome_known(),
             Self::HookFailed(_) | Self::HealthTimeout(_) => true,
+            Self::OutcomeUnknown { first } => first.is_terminal(),
             _ => false,
+        }
+    }
+
+    /// This error, with the outcome of another one: both effects failed.
+    pub(crate) fn and(self, other: &Self) -> Self {
+        if self.is_outcome_known() && !other.is_outcome_known() {
+            Self::OutcomeUnknown { first: Box::new(self) }
+        } else {
+            self
         }
     }
 }
@@ -159,6 +175,15 @@ mod tests {
             assert_eq!(error.is_outcome_known(), known, "{error}");
             assert!(!error.is_terminal(), "{error}");
         }
+    }
+
+    #[test]
+    fn first_of_several_errors_decides_and_an_unknown_outcome_counts() {
+        let first = || ReconcileError::HookFailed("hook".to_owned());
+        let unknown = ReconcileError::Stale("record".to_owned());
+        let both = first().and(&unknown);
+        assert_eq!((both.to_string().as_str(), both.is_terminal(), both.is_outcome_known()), ("hook", true, false));
+        assert!(first().and(&ReconcileError::Incomplete("hook 3".to_owned())).is_outcome_known());
     }
 
     #[test]

@@ -269,6 +269,8 @@ impl Worker {
             };
             match notified {
                 Some(Some(ended)) => return ended,
+                // Another notification may have come first.
+                Some(None) if *lost.borrow() => return Ended::Lost,
                 Some(None) => {
                     *backoff = Backoff::default();
                     self.retry.health = Backoff::default();
@@ -315,6 +317,12 @@ impl Worker {
         let (next, failure) = match observed {
             Ok(observed) => {
                 let next = next(&desired, &self.recorded, &observed);
+                self.enter(&next, release).await;
+                if let Err(error) = self.ensure_no_out_of_band_change(&next, instance).await {
+                    // Not reported: the worker reads the records again, and then reports what it finds.
+                    self.slot = None;
+                    return Outcome { next, failure: Some(error), report: None };
+                }
                 let failure = self.act(&next, instance, &rendered).await.err();
                 (next, failure)
             }
@@ -343,14 +351,8 @@ impl Worker {
         Outcome { next, failure, report: None }
     }
 
-    /// Acts on a decision: carries out effects, or fails where nothing more can be done.
-    async fn act(
-        &mut self,
-        next: &Next,
-        instance: &ExtensionInstance,
-        rendered: &Result<Arc<RenderedRelease>, RenderError>,
-    ) -> Result<(), ReconcileError> {
-        let release = rendered.as_ref().ok();
+    /// Prepares to act on a decision: acquires a slot if effects change the cluster.
+    async fn enter(&mut self, next: &Next, release: Option<&Arc<RenderedRelease>>) {
         if let Next::Do(effects) = next {
             if self.needs_no_slot(effects, release) {
                 self.reporter.start_interval_once();
@@ -358,7 +360,15 @@ impl Worker {
                 self.acquire_slot().await;
             }
         }
-        self.ensure_no_out_of_band_change(next, instance).await?;
+    }
+
+    /// Acts on a decision: carries out effects, or fails where nothing more can be done.
+    async fn act(
+        &mut self,
+        next: &Next,
+        instance: &ExtensionInstance,
+        rendered: &Result<Arc<RenderedRelease>, RenderError>,
+    ) -> Result<(), ReconcileError> {
         let removing = instance.metadata.deletion_timestamp.is_some();
         let step = current_step(next, self.inventory(), removing);
         self.progress.enter(step.as_ref().map(|step| step.name.as_str()));
@@ -366,7 +376,7 @@ impl Worker {
         match next {
             Next::Do(effects) => {
                 let span = self.progress.span();
-                self.carry_out(effects, instance, release).instrument(span).await
+                self.carry_out(effects, instance, rendered.as_ref().ok()).instrument(span).await
             }
             Next::HookFailed { object, event } => {
                 if instance.spec.on_failure == FailurePolicy::Retry {
