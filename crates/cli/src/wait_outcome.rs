@@ -67,7 +67,7 @@ fn blocked(name: &str, current: &[Condition]) -> Option<Failure> {
         && condition.reason == reasons::approved::NEEDS_APPROVAL
     {
         let sentence = format!("instance {name} needs approval: {}", condition.message);
-        let hint = "a user who may approve it has to create a Consent; the hub then continues";
+        let hint = "a user with the right to approve it has to do so; the hub then continues";
         return Some(Failure::new(sentence).hint(hint).code(Code::NeedsApproval));
     }
     stalled(name, current).map(|failure| failure.hint(remedies(name)))

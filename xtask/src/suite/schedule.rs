@@ -193,10 +193,10 @@ mod tests {
 
     #[test]
     fn memory_limits_what_runs_side_by_side() {
-        assert_eq!(slots_for(2, "MemTotal: 1 kB\nMemAvailable:   20000000 kB\n"), 4);
+        assert_eq!(slots_for(2, "MemTotal: 1 kB\nMemAvailable:   20000000 kB\n"), 3);
         assert_eq!(slots_for(16, "MemAvailable: 20000000 kB\n"), 9);
         assert_eq!(slots_for(2, "MemAvailable: 1000 kB\n"), 1);
-        assert_eq!(slots_for(2, ""), 4);
+        assert_eq!(slots_for(2, ""), 3);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
     /// By the object's release annotations.
-    ByLabel,
+    ByAnnotations,
     /// By name, unless the object's annotations name another release: for hooks and CRDs from `crds/`.
     ByName,
 }
@@ -78,7 +78,7 @@ impl CachedObject {
             Some(owner) if owner != release => {
                 Presence::Foreign(Some(format!("release {} in {}", owner.name, owner.namespace)))
             }
-            None if ownership == Ownership::ByLabel => Presence::Foreign(None),
+            None if ownership == Ownership::ByAnnotations => Presence::Foreign(None),
             _ if self.terminating => Presence::Terminating,
             _ => applied.map_or(Presence::Changed, Presence::Applied),
         };
@@ -294,7 +294,7 @@ mod tests {
 
     fn state(object_cache: &ObjectCache) -> Option<Presence> {
         let release = Owner { name: "web".to_owned(), namespace: "shop".to_owned() };
-        object_cache.state_for(&id(), &release, Ownership::ByLabel).map(|seen| seen.state)
+        object_cache.state_for(&id(), &release, Ownership::ByAnnotations).map(|seen| seen.state)
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
         let (started, ended) =
             (json!({ "startTime": "t" }), json!({ "conditions": [{ "type": "Complete", "status": "True" }] }));
         assert_eq!(progress(started.clone(), Ownership::ByName), Progress::Underway);
-        assert_eq!(progress(started, Ownership::ByLabel), Progress::Healthy);
+        assert_eq!(progress(started, Ownership::ByAnnotations), Progress::Healthy);
         assert_eq!(progress(ended, Ownership::ByName), Progress::Healthy);
     }
 

@@ -44,7 +44,7 @@ async fn until(
 ) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let state = client.object_cache().state_for(id, release, Ownership::ByLabel).map(|object| object.state);
+        let state = client.object_cache().state_for(id, release, Ownership::ByAnnotations).map(|object| object.state);
         if state == expected {
             return Ok(());
         }

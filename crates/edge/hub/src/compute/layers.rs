@@ -16,7 +16,7 @@ pub(crate) struct LayerError {
     cause: LayerErrorCause,
 }
 
-/// What is wrong with a layer of values.
+/// The cause of a layer that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum LayerErrorCause {
     #[error("no Secret of type {VALUES_SECRET} has this name; create it, or remove it from valuesFrom")]

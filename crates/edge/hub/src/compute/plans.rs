@@ -137,7 +137,7 @@ async fn observe(
     let seen = |id: &ObjectId, found: &LiveObject| {
         let ignored = prepared.or(last).map(|of| of.ignored(id)).unwrap_or_default();
         let holds = detect_applied(found, object(last, id).as_ref(), object(prepared, id).as_ref(), &ignored);
-        let claim = if named.contains(id) { Ownership::ByName } else { Ownership::ByLabel };
+        let claim = if named.contains(id) { Ownership::ByName } else { Ownership::ByAnnotations };
         found.live.as_ref().map(|live| CachedObject::of(live).state_for(&by, claim, holds))
     };
     let ids = worker.ids(wanted);

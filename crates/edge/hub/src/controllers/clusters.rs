@@ -102,6 +102,7 @@ async fn run_cluster(hub: &Arc<Hub>, key: &Key) {
         if finalizers::finalize_cluster(hub, key).await {
             return;
         }
+        // One change is the status that was just written.
         let _ = timeout(RETRY, others.wait_for(|now| *now > before + 1)).await;
     }
 }

@@ -65,7 +65,7 @@ impl Worker {
         self.prime(&ids, rendered).await?;
         let by = release(instance);
         let named = self.owned_by_name(desired);
-        let ownership = |id: &ObjectId| if named.contains(id) { Ownership::ByName } else { Ownership::ByLabel };
+        let ownership = |id: &ObjectId| if named.contains(id) { Ownership::ByName } else { Ownership::ByAnnotations };
         let state = |id: ObjectId| {
             let state = self.target.object_cache().state_for(&id, &by, ownership(&id))?;
             let recreate = self.objects.recreate.contains(&id);
