@@ -525,7 +525,7 @@ fn a_dry_run_of_every_change_shows_the_plan_and_writes_nothing() -> Result<()> {
     let expected = "uninstall 2.0.0\n\
          note: CustomResourceDefinition/widgets.example.com stays, with all its custom resources\n\n\
          - Widget/thing/w\n\n- ConfigMap/thing/kept\n- ConfigMap/thing/new\n\n\
-         - Namespace/thing: the hub created it, and nothing else is in it\n\n\
+         - Namespace/thing\n\n\
          0 to create, 0 to change, 4 to delete, 0 unchanged\n";
     assert_eq!(tried, expected);
     assert_eq!(run(&["plan", "thing", "--uninstall"])?.well(), expected);

@@ -211,9 +211,8 @@ fn writes(input: &PlanInput, simulation: &Simulation) -> Vec<Write> {
 /// The deletion of the release's namespace, where an uninstall deletes it.
 fn namespace_deletion(input: &PlanInput, stage: usize) -> Option<Write> {
     let decision = namespace::decide(input.namespace, &removed(input));
-    let note = Some("the hub created it, and nothing else is in it".to_owned());
     let id = namespace_id(input.release.namespace);
-    (decision == NamespaceDecision::Delete).then(|| Write { note, ..Write::new(Act::Delete, &id, stage) })
+    (decision == NamespaceDecision::Delete).then(|| Write::new(Act::Delete, &id, stage))
 }
 
 /// Warns of a namespace that stays after an uninstall because of its other objects.

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use fitout_model::{Digest, ObjectId};
+use fitout_model::{Digest, Gvk, ObjectId};
 use fitout_plan::{
     Change, HIDDEN, Ignored, Mask, Obstacle, Owner, Plan, RenderError, RenderedRelease, from_stored_content,
 };
-use fitout_reconcile::namespace::NamespaceState;
+use fitout_reconcile::namespace::{NamespaceObject, NamespaceState};
 use fitout_reconcile::{
     Action, HealthDeadline, LiveObject, ObjectState, Observed, Outcome, PlanInput, Presence, Progress, RecordStatus,
     Recorded, Revision, Wanted, detect_applied, plan,
@@ -230,6 +230,40 @@ fn an_uninstall_removes_everything_but_definitions() {
             "Delete Secret/shop/sh.helm.release.v1.web.v1",
         ]
     );
+}
+
+#[test]
+fn uninstall_shows_the_deletion_of_the_namespace_or_what_keeps_it() {
+    let object = |kind: &str, name: &str| NamespaceObject {
+        id: ObjectId { gvk: Gvk::new("v1", kind), namespace: "shop".to_owned(), name: name.to_owned() },
+        has_owner: false,
+        is_terminating: false,
+    };
+    let mut scene = Scene::installed(&[map("kept", 1)], &prepared("1.0.0", &[]));
+    scene.wanted.present = false;
+    scene.wanted.artifact = None;
+    scene.namespace.created_by_hub = true;
+    let release = || vec![object("ConfigMap", "kept"), object("Secret", "sh.helm.release.v1.web.v1")];
+    scene.namespace.objects = Ok(release());
+    let deletion = "Delete Namespace/shop".to_owned();
+    assert_eq!(said(&scene.plan()).last(), Some(&deletion));
+
+    let claim = object("PersistentVolumeClaim", "data");
+    scene.namespace.objects = Ok([release(), vec![claim]].concat());
+    let plan = scene.plan();
+    assert!(!said(&plan).contains(&deletion));
+    assert!(plan.warnings[0].contains("still contains PersistentVolumeClaim/shop/data"), "{:?}", plan.warnings);
+
+    // A newer record belongs to another client.
+    scene.namespace.objects = Ok([release(), vec![object("Secret", "sh.helm.release.v1.web.v2")]].concat());
+    scene.observed.records.insert(2, RecordStatus::Deployed);
+    assert!(!said(&scene.plan()).contains(&deletion));
+    scene.observed.records.remove(&2);
+
+    scene.namespace.objects = Ok(release());
+    scene.wanted.keep_namespace = true;
+    let plan = scene.plan();
+    assert!(!said(&plan).contains(&deletion) && plan.warnings.is_empty());
 }
 
 #[test]
