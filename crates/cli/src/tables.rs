@@ -154,7 +154,7 @@ pub(crate) fn versions(extension: &Extension, layout: Layout) -> String {
             version.version.clone(),
             or_unknown(version.app_version.as_deref()),
             version.kubernetes.clone().unwrap_or_else(|| "any".to_owned()),
-            if version.deprecated { "deprecated" } else { "" }.to_owned(),
+            if version.state.is_listed() { "" } else { version.state.adjective() }.to_owned(),
         ];
         if layout.wide {
             row.push(version.digest.clone());
@@ -264,7 +264,7 @@ mod tests {
         let digest = format!("sha256:{}", "0".repeat(64));
         let versions_json = json!([
             { "version": "1.21.2", "kubernetes": ">=1.33 <1.37", "digest": digest, "appVersion": "v1.21.2" },
-            { "version": "1.20.0", "digest": digest, "deprecated": true },
+            { "version": "1.20.0", "digest": digest, "state": "Deprecated" },
         ]);
         let spec = json!({ "catalog": "community", "extension": "cert-manager", "publisher": "jetstack",
             "summary": "X.509 certificates\nfor workloads", "versions": versions_json });

@@ -14,6 +14,7 @@ pub mod reasons;
 mod resource_version;
 pub mod rules;
 mod values;
+mod version_state;
 
 pub use apis::{Apis, Scope, defined_kinds};
 pub use capability::{UNDETECTABLE_CAPABILITIES, capabilities, platform, unmet_capability};
@@ -29,3 +30,4 @@ pub use package::{Package, Packages, read_packages};
 pub use problem::Problem;
 pub use resource_version::ResourceVersion;
 pub use values::{HIDDEN, coalesce, contains, overlay};
+pub use version_state::{VersionState, VersionStateRule};

@@ -124,4 +124,12 @@ pub mod synced {
     pub const PARTIALLY_SYNCED: &str = "PartiallySynced";
     /// The source contains no definition.
     pub const EMPTY: &str = "Empty";
+    /// The source rejects the hub's credentials.
+    pub const UNAUTHORIZED: &str = "Unauthorized";
+    /// The source contradicts what it said before, such as a published version with another content.
+    pub const INCONSISTENT: &str = "Inconsistent";
+    /// The spec of the catalog cannot be carried out.
+    pub const INVALID_SPEC: &str = "InvalidSpec";
+    /// Syncing is suspended.
+    pub const SUSPENDED: &str = "Suspended";
 }

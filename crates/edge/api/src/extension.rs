@@ -1,5 +1,6 @@
 //! `Extension`: one extension of one catalog, written by the hub.
 
+use fitout_model::VersionState;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -55,6 +56,14 @@ pub struct ExtensionSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32), inner(length(max = 64)))]
     pub categories: Vec<String>,
+    /// Words to find the extension by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 64)))]
+    pub keywords: Vec<String>,
+    /// The URL of an icon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub icon: Option<String>,
     /// The versions, newest first. A version can be listed more than once, with different digests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 1024))]
@@ -86,9 +95,18 @@ pub struct ExtensionVersion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub app_version: Option<String>,
-    /// Whether new installations must not choose it. Installed instances stay.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub deprecated: bool,
+    /// The Kubernetes minor version, such as 1.36, that the version is offered for, where the catalog reads a source of its
+    /// own for each. The same version with another key may have another content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 16))]
+    pub key: Option<String>,
+    /// The state: `Listed`, `Deprecated`, `Yanked` or `Withdrawn`. Defaults to `Listed`.
+    #[serde(default, skip_serializing_if = "VersionState::is_listed")]
+    pub state: VersionState,
+    /// The reason of the state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 512))]
+    pub note: Option<String>,
 }
 
 /// The observed state of an extension.

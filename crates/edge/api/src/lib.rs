@@ -24,11 +24,14 @@ mod values;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
-pub use catalog::{Catalog, CatalogSource, CatalogSpec, CatalogStatus, DirectorySource};
+pub use catalog::{
+    ACCEPT_REVISION, ArchiveSource, BUILTIN, Catalog, CatalogFilter, CatalogSource, CatalogSpec, CatalogStatus,
+    DirectorySource, GitSource, HelmRepositorySource, SIDELOADED, SYNC_REQUESTED_AT, SourceStatus,
+};
 pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Nodes};
 pub use definition::{ExtensionDefinition, ExtensionDefinitionSpec, ExtensionDefinitionStatus};
 pub use extension::{Extension, ExtensionSpec, ExtensionStatus, ExtensionVersion};
-pub use fitout_model::FreeForm;
+pub use fitout_model::{FreeForm, VersionState, VersionStateRule};
 pub use instance::{
     Choice, Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference,
     FailurePolicy, IgnoredFields, ObjectCount, Policy, RevisionSummary, Scope, SecretKeyReference, Step, Takeover,
@@ -57,6 +60,9 @@ pub const VALUES_SECRET: &str = "fitout.dev/values";
 /// The type of Secrets with the credentials of a chart repository: `repository` is its address; `username` and
 /// `password`, `token`, `tls.crt` and `tls.key`, `ca.crt` or `.dockerconfigjson` are the credentials.
 pub const REPOSITORY_SECRET: &str = "fitout.dev/repository";
+
+/// The type of Secrets that hold the files of an `ExtensionDefinition` of the same name, as a gzipped tar under `files`.
+pub const FILES_SECRET: &str = "fitout.dev/files";
 
 /// The annotation that lets a cluster be deleted without cleaning up anything on it. Its value is the cluster's name.
 pub const FORGET: &str = "fitout.dev/forget";

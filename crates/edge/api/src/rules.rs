@@ -1,7 +1,7 @@
 //! CEL validation rules of the CRDs, besides those that definitions share.
 
 use fitout_model::rules::label_in;
-pub(crate) use fitout_model::rules::{Rule, digest, exactly_one, fixed, label, range, semver};
+pub(crate) use fitout_model::rules::{Rule, digest, exactly_one, file, fixed, label, range, semver};
 
 /// Requires an object's name to be a DNS label, because other names are derived from it.
 pub(crate) fn object_name(what: &str, longest: u8) -> kube::core::Rule {

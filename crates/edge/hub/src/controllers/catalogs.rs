@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use fitout_api::conditions::{self, ConditionStatus, ConditionUpdate};
-use fitout_api::{Catalog, Extension, ExtensionInstance, ExtensionSpec, ExtensionVersion, reasons};
+use fitout_api::{Catalog, Extension, ExtensionInstance, ExtensionSpec, ExtensionVersion, VersionState, reasons};
 use fitout_model::{Package, Packages};
 use kube::api::{DeleteParams, ListParams};
 use kube::runtime::reflector::ObjectRef;
@@ -159,7 +159,7 @@ enum ReadError {
 
 /// Reads all packages of a catalog.
 fn read(catalog: &Catalog) -> Result<Packages, ReadError> {
-    let directory = catalog.spec.source.directory.clone().unwrap_or_default();
+    let directory = catalog.spec.source.clone().unwrap_or_default().directory.unwrap_or_default();
     match (&directory.embedded, &directory.path) {
         (Some(name), _) => Ok(fitout_catalogs::embedded(name)),
         // The hub's disk belongs to the platform team: an organization must not read it through its own catalog.
@@ -196,6 +196,8 @@ fn extensions(catalog: &str, packages: &[Arc<Package>]) -> Vec<ExtensionSpec> {
             summary: newest.summary.clone(),
             publisher: newest.publisher.clone(),
             categories: newest.categories.clone(),
+            keywords: vec![],
+            icon: None,
             versions: packages.into_iter().map(version).collect(),
         }
     });
@@ -208,7 +210,9 @@ fn version(package: &Package) -> ExtensionVersion {
         kubernetes: package.definition.kubernetes.clone(),
         digest: package.digest.to_string(),
         app_version: package.definition.app_version.clone(),
-        deprecated: false,
+        key: None,
+        state: VersionState::Listed,
+        note: None,
     }
 }
 
