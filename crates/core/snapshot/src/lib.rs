@@ -1,0 +1,5 @@
+//! Snapshots of catalogs: the extensions that a catalog offered when it was last read, and how they may change.
+
+mod chart;
+
+pub use chart::ChartVersion;
