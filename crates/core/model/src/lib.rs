@@ -1,6 +1,7 @@
 //! Types that all other crates share: definitions, object identities, values and digests.
 
 mod apis;
+mod archive;
 mod capability;
 pub mod conditions;
 mod definition;
@@ -17,6 +18,7 @@ mod values;
 mod version_state;
 
 pub use apis::{Apis, Scope, defined_kinds};
+pub use archive::{ArchiveError, ArchiveLimits, FileMap, pack_files, unpack_files};
 pub use capability::{UNDETECTABLE_CAPABILITIES, capabilities, platform, unmet_capability};
 pub use definition::{
     AccessRule, Conflict, Definition, Dependency, Engine, Helm, InternetAccess, Lifecycle, Link, Manifests, Olm, Reach,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::archive::{ArchiveLimits, FileMap, pack_files, unpack_files};
 use crate::{Definition, Digest, Problem, parse_definition};
 
 /// A definition with its files.
@@ -11,9 +12,43 @@ pub struct Package {
     /// The definition.
     pub definition: Definition,
     /// The files in its directory, by path.
-    pub files: BTreeMap<String, Vec<u8>>,
-    /// The digest of the definition and all its files.
+    pub files: FileMap,
+    /// The digest of [`Package::archive`].
     pub digest: Digest,
+}
+
+/// The limits of one package. Charts in it count with all their files.
+const PACKAGE: ArchiveLimits = ArchiveLimits { files: 10_000, file: 32 << 20, total: 64 << 20 };
+
+/// The largest logo in bytes. Catalogs and consoles show many at once.
+const LOGO: usize = 512 << 10;
+
+impl Package {
+    /// Reads a package from its files, the definition among them. Problems name the file with this prefix.
+    pub fn read(prefix: &str, files: FileMap) -> Result<Self, Problem> {
+        let definition = definition(prefix, &files)?;
+        let digest = Digest::of(pack(&files));
+        Ok(Self { definition, files, digest })
+    }
+
+    /// Reads a package from its archive.
+    pub fn from_archive(archive: &[u8]) -> Result<Self, Problem> {
+        let files = unpack_files(archive, &PACKAGE).map_err(|error| Problem {
+            field: "archive of a definition".to_owned(),
+            message: error.to_string(),
+            hint: None,
+        })?;
+        Self::read("", files)
+    }
+
+    /// All files as one archive. The same files make the same bytes.
+    pub fn archive(&self) -> Vec<u8> {
+        pack(&self.files)
+    }
+}
+
+fn pack(files: &FileMap) -> Vec<u8> {
+    pack_files(files.iter().map(|(path, content)| (path.as_str(), content.as_slice())))
 }
 
 /// The contents of a catalog.
@@ -29,8 +64,8 @@ const DEFINITION: &str = "definition.yaml";
 
 /// Reads a catalog from its files, by path: `EXTENSION/VERSION/definition.yaml` and the files beside it. A problem of one
 /// version does not affect the others.
-pub fn read_packages(files: BTreeMap<String, Vec<u8>>) -> Packages {
-    let mut folders: BTreeMap<String, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
+pub fn read_packages(files: FileMap) -> Packages {
+    let mut folders: BTreeMap<String, FileMap> = BTreeMap::new();
     for (path, content) in files {
         let mut parts = path.splitn(3, '/');
         if let (Some(extension), Some(version), Some(rest)) = (parts.next(), parts.next(), parts.next()) {
@@ -48,31 +83,86 @@ pub fn read_packages(files: BTreeMap<String, Vec<u8>>) -> Packages {
         let key = |package: &Package| (package.definition.extension.clone(), package.definition.version.clone());
         key(a).cmp(&key(b))
     });
+    refuse_equal_versions(&mut packages);
     packages
 }
 
-fn package(place: &str, files: BTreeMap<String, Vec<u8>>) -> Result<Package, Problem> {
-    let problem = |message: &str, hint: &str| Problem {
-        field: format!("{place}/{DEFINITION}"),
-        message: message.to_owned(),
-        hint: Some(hint.to_owned()),
-    };
-    let content = files.get(DEFINITION).ok_or_else(|| problem("file not found", "add it"))?;
-    let text = std::str::from_utf8(content).map_err(|_| problem("it is not UTF-8", "save it as UTF-8"))?;
-    let document =
-        fitout_go_yaml::from_yaml_strict(text).map_err(|error| problem(&error.to_string(), "fix the YAML"))?;
-    let definition = parse_definition(&document)
-        .map_err(|problem| Problem { field: format!("{place}/{DEFINITION}: {}", problem.field), ..problem })?;
-    let named = format!("{}/{}", definition.extension, definition.version);
-    if named != place {
-        return Err(problem(
-            &format!("it defines {named}"),
-            "move it to that directory, or correct its extension and version",
-        ));
+/// Leaves out versions that differ from another in build metadata alone: neither is newer than the other.
+fn refuse_equal_versions(packages: &mut Packages) {
+    let mut kept: Vec<Arc<Package>> = Vec::with_capacity(packages.packages.len());
+    for package in packages.packages.drain(..) {
+        let Definition { extension, version, .. } = &package.definition;
+        let same = kept.last().map(|last| &last.definition).filter(|last| {
+            last.extension == *extension && last.version.cmp_precedence(version).is_eq() && last.version != *version
+        });
+        match same {
+            None => kept.push(package),
+            Some(last) => packages.problems.push((
+                format!("{extension}/{version}"),
+                Problem {
+                    field: format!("{extension}/{version}/{DEFINITION}"),
+                    message: format!("version {version} equals {} but for build metadata", last.version),
+                    hint: Some("give one of them another version".to_owned()),
+                },
+            )),
+        }
     }
-    let lines: Vec<String> = files.iter().map(|(path, content)| format!("{path} {}\n", Digest::of(content))).collect();
-    let digest = Digest::of(lines.concat());
-    Ok(Package { definition, files, digest })
+    packages.packages = kept;
+}
+
+/// Reads the package in a directory `EXTENSION/VERSION`.
+fn package(place: &str, files: FileMap) -> Result<Package, Problem> {
+    let package = Package::read(&format!("{place}/"), files)?;
+    let named = format!("{}/{}", package.definition.extension, package.definition.version);
+    if named == place {
+        return Ok(package);
+    }
+    Err(Problem {
+        field: format!("{place}/{DEFINITION}"),
+        message: format!("it defines {named}"),
+        hint: Some("move it to that directory, or correct its extension and version".to_owned()),
+    })
+}
+
+fn definition(prefix: &str, files: &FileMap) -> Result<Definition, Problem> {
+    let file = format!("{prefix}{DEFINITION}");
+    let problem =
+        |message: String, hint: &str| Problem { field: file.clone(), message, hint: Some(hint.to_owned()) };
+    let content = files.get(DEFINITION).ok_or_else(|| problem("file not found".to_owned(), "add it"))?;
+    let text =
+        std::str::from_utf8(content).map_err(|_| problem("it is not UTF-8".to_owned(), "save it as UTF-8"))?;
+    let document = fitout_go_yaml::from_yaml_strict(text).map_err(|error| problem(error.to_string(), "fix the YAML"))?;
+    let definition = parse_definition(&document).map_err(|problem| {
+        let line = line_of(text, &problem.field).map_or_else(String::new, |line| format!(":{line}"));
+        Problem { field: format!("{file}{line}: {}", problem.field), ..problem }
+    })?;
+    let logo = definition.logo.as_ref().and_then(|logo| files.get(logo));
+    if let Some(logo) = logo.filter(|logo| logo.len() > LOGO) {
+        let name = definition.logo.as_deref().unwrap_or_default();
+        return Err(Problem {
+            field: format!("{prefix}{name}"),
+            message: format!("the logo has {} bytes, and {LOGO} is the limit", logo.len()),
+            hint: Some("shrink it, or use an SVG".to_owned()),
+        });
+    }
+    Ok(definition)
+}
+
+/// The line of a field such as `spec.helm.chart` in YAML in block style; none where it cannot be told.
+fn line_of(text: &str, field: &str) -> Option<usize> {
+    let mut parts = field.split('.').map(|part| part.split('[').next().unwrap_or(part)).peekable();
+    let mut found = None;
+    let mut column = 0;
+    for (number, line) in text.lines().enumerate() {
+        let Some(part) = parts.peek() else { break };
+        let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+        let key = line[indent..].split(':').next().unwrap_or_default().trim_matches(['"', '\'']);
+        if indent >= column && key == *part {
+            (found, column) = (Some(number + 1), indent);
+            parts.next();
+        }
+    }
+    found.filter(|_| parts.peek().is_none())
 }
 
 #[cfg(test)]

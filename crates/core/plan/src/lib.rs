@@ -32,7 +32,7 @@ pub use order::{install_order, install_rank};
 pub use phase::{Gate, Phase, phase};
 pub use provenance::{Provenance, Sourced};
 pub use render::{
-    Archive, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted, from_stored_content,
-    resolve,
+    Archive, Offer, RenderError, RenderProgress, RenderedRelease, Request, Resolution, ResolvedPackage, adopted,
+    from_stored_content, resolve,
 };
 pub use transform::{KEEP, MANAGED_BY, Owner, RELEASE_NAME, RELEASE_NAMESPACE, transform};

@@ -9,8 +9,9 @@ use fitout_engines::{
     rendered_from_record,
 };
 use fitout_helm_release::Release as Recorded;
-use fitout_model::{Apis, Digest, ObjectId, Package, Packages, Problem, defined_kinds};
+use fitout_model::{Apis, Digest, ObjectId, Package, Problem, defined_kinds};
 use fitout_resolve::{Candidate, Question, choose};
+use fitout_snapshot::VersionEntry;
 use serde_json::{Value, json};
 
 use crate::content::{Content, KeptHook};
@@ -26,6 +27,8 @@ pub struct Request<'a> {
     pub version: Option<&'a str>,
     /// Whether to upgrade to the newest version that fits. Otherwise the installed version stays as long as it fits.
     pub latest: bool,
+    /// Whether an installed version that is withdrawn stays until a user moves it.
+    pub stays_on_withdrawn: bool,
     /// The installed version.
     pub installed: Option<&'a str>,
     /// The merged values of all layers above the definition's own. A null deletes the value below it.
@@ -119,26 +122,44 @@ pub enum RenderProgress {
     Ready(Box<RenderedRelease>),
 }
 
-/// Chooses a version from a catalog.
-pub fn resolve(request: &Request, packages: &Packages) -> Result<ResolvedPackage, RenderError> {
-    let offered: Vec<&Arc<Package>> =
-        packages.packages.iter().filter(|package| package.definition.extension == request.extension).collect();
-    // The first problem is the cause, if no version could be read.
-    let problem = || {
-        let place = format!("{}/", request.extension);
-        packages.problems.iter().find(|(at, _)| at.starts_with(&place)).map(|(_, problem)| problem.to_string())
-    };
-    if let Some(problem) = problem().filter(|_| offered.is_empty()) {
-        return Err(RenderError::Unresolved(problem));
+/// The versions to choose from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Offer<'a> {
+    /// The versions that the catalog offers for the cluster's Kubernetes version.
+    pub versions: &'a [VersionEntry],
+    /// The installed version, if the catalog no longer offers it.
+    pub lost: Option<&'a VersionEntry>,
+    /// Why the catalog offers no version, if it has read the extension and refused it.
+    pub problem: Option<&'a str>,
+}
+
+/// The chosen version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    /// Its entry.
+    pub version: VersionEntry,
+    /// Why it was chosen, in a sentence.
+    pub why: String,
+}
+
+/// Chooses a version.
+pub fn resolve(request: &Request, offer: &Offer) -> Result<Resolution, RenderError> {
+    let entries: Vec<(&VersionEntry, bool)> =
+        offer.versions.iter().map(|entry| (entry, true)).chain(offer.lost.map(|entry| (entry, false))).collect();
+    if let Some(problem) = offer.problem.filter(|_| entries.is_empty()) {
+        return Err(RenderError::Unresolved(problem.to_owned()));
     }
-    let versions: Vec<String> = offered.iter().map(|package| package.definition.version.to_string()).collect();
-    let candidates: Vec<Candidate> = offered
+    let texts: Vec<String> = entries.iter().map(|(entry, _)| entry.version.to_string()).collect();
+    let candidates: Vec<Candidate> = entries
         .iter()
-        .zip(&versions)
-        .map(|(package, version)| Candidate {
+        .zip(&texts)
+        .map(|((entry, offered), version)| Candidate {
             version,
-            kubernetes: package.definition.kubernetes.as_deref(),
-            replaces: package.definition.upgrade_from.as_deref(),
+            kubernetes: entry.kubernetes.as_deref(),
+            replaces: entry.upgrade_from.as_deref(),
+            state: entry.state,
+            note: entry.note.as_deref(),
+            offered: *offered,
         })
         .collect();
     let question = Question {
@@ -148,9 +169,10 @@ pub fn resolve(request: &Request, packages: &Packages) -> Result<ResolvedPackage
         kubernetes: request.kubernetes,
         installed: request.installed,
         latest: request.latest,
+        stays_on_withdrawn: request.stays_on_withdrawn,
     };
     let choice = choose(&question).map_err(|error| RenderError::Unresolved(error.to_string()))?;
-    Ok(ResolvedPackage { package: Arc::clone(offered[choice.index]), archive: None, why: choice.why })
+    Ok(Resolution { version: entries[choice.index].0.clone(), why: choice.why })
 }
 
 impl ResolvedPackage {
@@ -335,7 +357,8 @@ fn from_content(content: Content, digest: Digest, rolls_back_to: Option<u32>) ->
 
 #[cfg(test)]
 mod tests {
-    use fitout_model::{Gvk, Scope, read_packages};
+    use fitout_model::{Gvk, Packages, Scope, read_packages};
+    use fitout_snapshot::ExtensionEntry;
 
     use super::*;
 
@@ -360,6 +383,7 @@ mod tests {
             extension: "web",
             version,
             latest: false,
+            stays_on_withdrawn: false,
             installed: None,
             values: &json!({}),
             owner: Owner { name: "shop", namespace: "shop" },
@@ -368,7 +392,14 @@ mod tests {
             apis: &apis,
         };
         let world: Rc<dyn Environment> = Rc::new(fitout_environment::HostEnvironment);
-        match resolve(&request, packages)?.render(&request, &BTreeMap::new(), &world)? {
+        let entry = ExtensionEntry::of(&packages.packages, Digest::of(""));
+        let problem = packages.problems.first().map(|(_, problem)| problem.to_string());
+        let versions = entry.as_ref().map_or(&[][..], |entry| &entry.versions);
+        let resolution = resolve(&request, &Offer { versions, lost: None, problem: problem.as_deref() })?;
+        let found = packages.packages.iter().find(|package| package.digest == resolution.version.digest);
+        let package = Arc::clone(found.unwrap());
+        let chosen = ResolvedPackage { package, archive: None, why: resolution.why };
+        match chosen.render(&request, &BTreeMap::new(), &world)? {
             RenderProgress::Ready(release) => Ok(*release),
             RenderProgress::Need(lookups) => panic!("{lookups:?}"),
         }

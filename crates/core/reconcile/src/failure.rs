@@ -53,6 +53,7 @@ mod tests {
             number,
             action,
             version: "1.0.0".to_owned(),
+definition: Digest::of(""),
             inputs: Some(Digest::of(inputs)),
             artifact: Digest::of(inputs),
             inventory: vec![],

@@ -133,6 +133,8 @@ pub struct Revision {
     pub action: Action,
     /// The version of the extension.
     pub version: String,
+    /// The digest of the definition and its files, which are stored under it.
+    pub definition: Digest,
     /// The digest of the inputs that the artifact was rendered from, if known.
     pub inputs: Option<Digest>,
     /// The digest of the artifact.

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow, ensure};
 use fitout_engines::{Environment, Input, Lookup, Release, RenderOutcome, render};
 use fitout_helm_release::{Stamp, fitting_secret, from_secret};
 use fitout_model::{Apis, ObjectId, Scope, read_packages};
-use fitout_plan::{Owner, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted, resolve};
+use fitout_plan::{Owner, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted};
 use fitout_reconcile::record::{self, Earlier};
 use fitout_reconcile::{HookPhase, HookRun, RecordStatus};
 use fitout_testkit::Programs;
@@ -36,12 +37,14 @@ fn files(folder: &Path, place: &str, all: &mut BTreeMap<String, Vec<u8>>) -> Res
 }
 
 /// A chart as an extension.
-fn chosen(folder: &Path, apis: &Apis) -> Result<ResolvedPackage> {
+fn chosen(folder: &Path) -> Result<ResolvedPackage> {
     let definition = "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: { name: web }\n\
                       spec: { extension: web, version: 1.0.0, helm: { chart: chart } }\n";
     let mut all = BTreeMap::from([("web/1.0.0/definition.yaml".to_owned(), definition.as_bytes().to_vec())]);
     files(folder, "web/1.0.0/chart", &mut all)?;
-    resolve(&request(apis), &read_packages(all)).map_err(|unresolved| anyhow!("{unresolved:?}"))
+    let packages = read_packages(all);
+    let package = packages.packages.first().ok_or_else(|| anyhow!("{:?}", packages.problems))?;
+    Ok(ResolvedPackage { package: Arc::clone(package), archive: None, why: String::new() })
 }
 
 fn request(apis: &Apis) -> Request<'_> {
@@ -49,6 +52,7 @@ fn request(apis: &Apis) -> Request<'_> {
         extension: "web",
         version: None,
         latest: false,
+        stays_on_withdrawn: false,
         installed: None,
         values: &Value::Null,
         owner: OWNER,
@@ -106,7 +110,7 @@ fn recorded(prepared: &RenderedRelease) -> Result<fitout_helm_release::Release> 
 fn what_is_installed_of_every_chart_is_in_its_record() -> Result<()> {
     let (mut charts, mut hooks, mut without) = (0, 0, vec![]);
     for (name, folder) in Programs::get()?.charts()? {
-        let Some((prepared, apis)) = prepared(&chosen(&folder, &Apis::default())?) else {
+        let Some((prepared, apis)) = prepared(&chosen(&folder)?) else {
             without.push(format!("{name} (needs values)"));
             continue;
         };

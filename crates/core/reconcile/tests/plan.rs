@@ -95,6 +95,7 @@ impl Scene {
                 number: 1,
                 action: Action::Install,
                 version: "1.0.0".to_owned(),
+definition: Digest::of(""),
                 inputs: None,
                 artifact: before.artifact.digest,
                 inventory: objects.iter().map(id).collect(),

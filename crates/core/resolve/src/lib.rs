@@ -1,6 +1,7 @@
 //! Chooses the version of an extension for a cluster, or explains why none fits.
 
 use fitout_helm_ranges::{Error as ParseError, Range, Version, kubernetes};
+use fitout_model::VersionState;
 
 /// The input of [`choose`].
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub struct Question<'a> {
     pub installed: Option<&'a str>,
     /// Whether to upgrade to the newest version that fits. Otherwise the installed version stays as long as it fits.
     pub latest: bool,
+    /// Whether an installed version that is withdrawn stays until a user moves it.
+    pub stays_on_withdrawn: bool,
 }
 
 /// One version of an extension.
@@ -28,6 +31,12 @@ pub struct Candidate<'a> {
     pub kubernetes: Option<&'a str>,
     /// The versions that can be upgraded to this one in place; none: those of the same major version.
     pub replaces: Option<&'a str>,
+    /// Its state in the catalog.
+    pub state: VersionState,
+    /// The reason of the state.
+    pub note: Option<&'a str>,
+    /// Whether the catalog offers it. The installed version is a candidate even if the catalog has lost it.
+    pub offered: bool,
 }
 
 /// The chosen version.
@@ -97,16 +106,53 @@ pub enum Mismatch {
         /// The cluster's Kubernetes version.
         kubernetes: String,
     },
+    /// It is yanked or withdrawn, and not installed.
+    #[error("{version} is {}{}", .state.adjective(), reason(.note.as_deref()))]
+    State {
+        /// The extension and the version.
+        version: String,
+        /// The state.
+        state: VersionState,
+        /// The reason of the state.
+        note: Option<String>,
+    },
+}
+
+/// The reason of a state, in parentheses.
+fn reason(note: Option<&str>) -> String {
+    note.map_or_else(String::new, |note| format!(" ({note})"))
+}
+
+/// A version that fits.
+struct Fitting<'a> {
+    version: Version,
+    index: usize,
+    candidate: &'a Candidate<'a>,
+}
+
+impl Fitting<'_> {
+    /// What a user should know of its state, as the end of a sentence.
+    fn remark(&self) -> String {
+        let Candidate { state, note, offered, .. } = self.candidate;
+        match state {
+            _ if !offered => "; the catalog no longer offers it".to_owned(),
+            VersionState::Listed => String::new(),
+            state => format!("; it is {}{}", state.adjective(), reason(*note)),
+        }
+    }
 }
 
 /// Chooses a version.
 ///
-/// The installed version stays as long as it fits, unless the latest is requested; otherwise the newest that fits is chosen.
+/// The installed version stays as long as it fits, unless the latest is requested or it is withdrawn; otherwise the newest that
+/// fits is chosen, a deprecated one only if no other fits. A version that is yanked, withdrawn or no longer offered is never
+/// chosen unless it is installed.
 pub fn choose(question: &Question) -> Result<Choice, ResolveError> {
     let reported = question.kubernetes;
     let cluster = kubernetes(reported)
         .map_err(|error| ResolveError::KubernetesVersion { version: reported.to_owned(), error })?;
     let requested = question.wanted.map(|range| parse_range(range, "the requested version")).transpose()?;
+    let installed = question.installed.and_then(|text| Version::parse(text).ok());
     let mut fitting = Vec::new();
     let mut mismatches = Vec::new();
     for (index, candidate) in question.versions.iter().enumerate() {
@@ -114,29 +160,59 @@ pub fn choose(question: &Question) -> Result<Choice, ResolveError> {
         if requested.as_ref().is_some_and(|range| !range.matches(&version)) {
             continue;
         }
-        if let Some(mismatch) = upgrade_mismatch(question, candidate, &version)? {
+        let is_installed = installed.as_ref().is_some_and(|installed| *installed == version);
+        if let Some(mismatch) = state_mismatch(question, candidate).filter(|_| !is_installed) {
+            mismatches.push((version, mismatch));
+        } else if let Some(mismatch) = upgrade_mismatch(question, candidate, &version)? {
             mismatches.push((version, mismatch));
         } else if let Some(mismatch) = kubernetes_mismatch(question, candidate, &cluster)? {
             mismatches.push((version, mismatch));
         } else {
-            fitting.push((version, index));
+            fitting.push(Fitting { version, index, candidate });
         }
     }
-    fitting.sort_by(|a, b| b.0.cmp(&a.0));
-    let is_installed = |(version, _): &&(Version, usize)| {
-        question.installed.and_then(|text| Version::parse(text).ok()).is_some_and(|installed| installed == *version)
-    };
-    if let Some((version, index)) = fitting.iter().find(is_installed).filter(|_| !question.latest) {
-        return Ok(Choice { index: *index, why: format!("{version} is installed and fits Kubernetes {reported}") });
+    let rank = |fit: &Fitting| fit.candidate.state == VersionState::Deprecated || !fit.candidate.offered;
+    fitting.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| b.version.cmp(&a.version)));
+    let current = fitting.iter().position(|fit| installed.as_ref().is_some_and(|installed| *installed == fit.version));
+    let withdrawn = current.filter(|&at| fitting[at].candidate.state == VersionState::Withdrawn);
+    if let Some(at) = withdrawn.filter(|_| !question.stays_on_withdrawn) {
+        let from = fitting.remove(at);
+        let Some(to) = fitting.first() else {
+            let why = format!("{} is installed and no other version fits{}", from.version, from.remark());
+            return Ok(Choice { index: from.index, why });
+        };
+        let note = reason(from.candidate.note);
+        let why = format!(
+            "{} is withdrawn{note}; {} is the newest that fits Kubernetes {reported}{}",
+            from.version,
+            to.version,
+            to.remark()
+        );
+        return Ok(Choice { index: to.index, why });
     }
-    if let Some((version, index)) = fitting.first() {
+    // The latest is never older than the installed version, whatever the states are.
+    let is_latest = |at: usize| fitting[0].version >= fitting[at].version;
+    let stays = current.filter(|&at| !question.latest || withdrawn.is_some() || !is_latest(at));
+    if let Some(fit) = stays.map(|at| &fitting[at]) {
+        let why = format!("{} is installed and fits Kubernetes {reported}{}", fit.version, fit.remark());
+        return Ok(Choice { index: fit.index, why });
+    }
+    if let Some(fit) = fitting.first() {
         let range = question.wanted.map_or_else(String::new, |range| format!(" in {range}"));
-        return Ok(Choice {
-            index: *index,
-            why: format!("{version} is the newest{range} that fits Kubernetes {reported}"),
-        });
+        let why = format!("{} is the newest{range} that fits Kubernetes {reported}{}", fit.version, fit.remark());
+        return Ok(Choice { index: fit.index, why });
     }
     Err(none_fits(question, mismatches))
+}
+
+/// Why a version is not chosen anew because of its state; none where it can be.
+fn state_mismatch(question: &Question, candidate: &Candidate) -> Option<Mismatch> {
+    let state = candidate.state;
+    matches!(state, VersionState::Yanked | VersionState::Withdrawn).then(|| Mismatch::State {
+        version: format!("{} {}", question.extension, candidate.version),
+        state,
+        note: candidate.note.map(str::to_owned),
+    })
 }
 
 /// Why a version cannot replace the installed one in place; none where it can.
@@ -199,14 +275,20 @@ fn parse_range(range: &str, subject: &str) -> Result<Range, ResolveError> {
 mod tests {
     use super::*;
 
+    const fn version<'a>(version: &'a str, kubernetes: &'a str, replaces: Option<&'a str>) -> Candidate<'a> {
+        let (state, note, offered) = (VersionState::Listed, None, true);
+        Candidate { version, kubernetes: Some(kubernetes), replaces, state, note, offered }
+    }
+
     const VERSIONS: [Candidate<'static>; 3] = [
-        Candidate { version: "1.9.0", kubernetes: Some(">=1.30 <1.36"), replaces: None },
-        Candidate { version: "1.10.0", kubernetes: Some(">=1.33 <1.37"), replaces: None },
-        Candidate { version: "2.0.0", kubernetes: Some(">=1.36"), replaces: Some(">=1.10") },
+        version("1.9.0", ">=1.30 <1.36", None),
+        version("1.10.0", ">=1.33 <1.37", None),
+        version("2.0.0", ">=1.36", Some(">=1.10")),
     ];
 
     fn ask<'a>(kubernetes: &'a str, wanted: Option<&'a str>, installed: Option<&'a str>) -> Question<'a> {
-        Question { extension: "web", versions: &VERSIONS, wanted, kubernetes, installed, latest: false }
+        let versions = &VERSIONS;
+        Question { extension: "web", versions, wanted, kubernetes, installed, latest: false, stays_on_withdrawn: false }
     }
 
     fn answer(question: &Question) -> String {
@@ -265,5 +347,66 @@ mod tests {
             answer(&Question { versions: &[], ..ask("v1.36.3", None, None) }),
             "no: extension web has no versions"
         );
+    }
+
+    /// The answer where the versions 1.0.0, 1.1.0 and 1.2.0 have these states, each with the note `n`.
+    fn with_states(states: [VersionState; 3], question: &Question) -> String {
+        let mut versions = ["1.0.0", "1.1.0", "1.2.0"].map(|text| version(text, ">=1.30", None));
+        for (version, state) in versions.iter_mut().zip(states) {
+            (version.state, version.note) = (state, Some("n"));
+        }
+        answer(&Question { versions: &versions, ..*question })
+    }
+
+    #[test]
+    fn the_state_of_a_version_decides_whether_it_is_chosen_anew() {
+        use VersionState::{Deprecated, Listed, Withdrawn, Yanked};
+        let none = ask("v1.36.3", None, None);
+        let has = |installed| ask("v1.36.3", None, Some(installed));
+        let fits = "that fits Kubernetes v1.36.3";
+        let rows = [
+            ([Listed, Listed, Yanked], none, format!("1.1.0 is the newest {fits}")),
+            ([Listed, Deprecated, Withdrawn], none, format!("1.0.0 is the newest {fits}")),
+            ([Yanked, Deprecated, Withdrawn], none, format!("1.1.0 is the newest {fits}; it is deprecated (n)")),
+            (
+                [Yanked, Yanked, Withdrawn],
+                none,
+                "no: web 1.2.0 is withdrawn (n); no other version fits either".to_owned(),
+            ),
+            ([Yanked, Listed, Listed], has("1.0.0"), {
+                "1.0.0 is installed and fits Kubernetes v1.36.3; it is yanked (n)".to_owned()
+            }),
+            ([Withdrawn, Listed, Yanked], has("1.0.0"), format!("1.0.0 is withdrawn (n); 1.1.0 is the newest {fits}")),
+            ([Withdrawn, Yanked, Yanked], has("1.0.0"), {
+                "1.0.0 is installed and no other version fits; it is withdrawn (n)".to_owned()
+            }),
+            (
+                [Withdrawn, Listed, Listed],
+                Question { stays_on_withdrawn: true, ..has("1.0.0") },
+                "1.0.0 is installed and fits Kubernetes v1.36.3; it is withdrawn (n)".to_owned(),
+            ),
+        ];
+        for (states, question, expected) in rows {
+            assert_eq!(with_states(states, &question), expected, "{states:?}");
+        }
+    }
+
+    #[test]
+    fn latest_does_not_downgrade_to_avoid_a_deprecated_version() {
+        use VersionState::{Deprecated, Listed};
+        let question = Question { latest: true, ..ask("v1.36.3", None, Some("1.2.0")) };
+        let expected = "1.2.0 is installed and fits Kubernetes v1.36.3; it is deprecated (n)";
+        assert_eq!(with_states([Listed, Listed, Deprecated], &question), expected);
+    }
+
+    #[test]
+    fn a_lost_version_stays_installed_and_is_replaced_only_on_request() {
+        let mut versions = [version("1.0.0", ">=1.30", None), version("1.1.0", ">=1.30", None)];
+        versions[1].offered = false;
+        let question = Question { versions: &versions, ..ask("v1.36.3", None, Some("1.1.0")) };
+        let stays = "1.1.0 is installed and fits Kubernetes v1.36.3; the catalog no longer offers it";
+        assert_eq!(answer(&question), stays);
+        let question = Question { wanted: Some("1.0.0"), ..question };
+        assert_eq!(answer(&question), "1.0.0 is the newest in 1.0.0 that fits Kubernetes v1.36.3");
     }
 }

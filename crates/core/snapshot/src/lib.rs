@@ -1,5 +1,124 @@
 //! Snapshots of catalogs: the extensions that a catalog offered when it was last read, and how they may change.
+//!
+//! A snapshot is light: for each version it has what choosing a version needs. The definitions are in packs, one for
+//! each extension, which are stored by digest.
 
 mod chart;
+mod entry;
+mod filter;
+mod pack;
+mod published;
+mod shared;
+mod states;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fitout_helm_ranges::kubernetes;
+use fitout_model::Digest;
+use serde::{Deserialize, Serialize};
 
 pub use chart::ChartVersion;
+pub use entry::{ExtensionEntry, VersionEntry};
+pub use filter::{Filters, Pattern};
+pub use pack::{Pack, PackError};
+pub use published::{Changed, changed_versions};
+pub use states::set_states;
+
+/// All that a catalog offers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The content of each source, by the Kubernetes minor version that it is for, such as `1.36`. The source for all
+    /// versions has an empty key.
+    #[serde(with = "shared")]
+    pub sources: BTreeMap<String, Arc<SourceSnapshot>>,
+}
+
+/// What one source of a catalog offers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceSnapshot {
+    /// The digest of the source's address.
+    pub origin: String,
+    /// The digest of the address, the filters and the states: all that decides what is read.
+    #[serde(default)]
+    pub settings: String,
+    /// The revision that was read: a commit, or the digest of an index or an archive.
+    #[serde(default)]
+    pub revision: String,
+    /// The headers of the next conditional request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub validators: Vec<(String, String)>,
+    /// When the source says that it was made, in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<String>,
+    /// The extensions by name.
+    #[serde(with = "shared")]
+    pub extensions: BTreeMap<String, Arc<ExtensionEntry>>,
+    /// The problems of versions that were left out, each as a sentence that begins with the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// The versions whose published content has changed, and that were kept as they were, each as a sentence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
+}
+
+impl Snapshot {
+    /// Reads a stored snapshot.
+    pub fn parse(text: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(text)
+    }
+
+    /// The snapshot to store. Equal snapshots make equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Keys are texts, so that writing to memory does not fail.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// All sentences that a user should read, those about kept versions first.
+    pub fn remarks(&self) -> impl Iterator<Item = &String> {
+        let sources = || self.sources.values();
+        sources().flat_map(|source| &source.kept).chain(sources().flat_map(|source| &source.problems))
+    }
+
+    /// The source for a cluster with this Kubernetes version; none if the catalog has no source for it.
+    pub fn source_for(&self, version: &str) -> Option<&Arc<SourceSnapshot>> {
+        self.sources.get(&key_of(version)).or_else(|| self.sources.get(""))
+    }
+
+    /// The keys of its sources; empty where one source is for all Kubernetes versions.
+    pub fn keys(&self) -> Vec<&str> {
+        self.sources.keys().map(String::as_str).filter(|key| !key.is_empty()).collect()
+    }
+
+    /// The digests of all packs.
+    pub fn packs(&self) -> impl Iterator<Item = &Digest> {
+        self.sources.values().flat_map(|source| source.extensions.values()).map(|extension| &extension.pack)
+    }
+}
+
+/// The key of a Kubernetes version: `1.36` for `v1.36.3+k3s1`. Empty for a text that is no version.
+pub fn key_of(version: &str) -> String {
+    kubernetes(version).map_or_else(|_| String::new(), |version| format!("{}.{}", version.major(), version.minor()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_gets_the_source_of_its_minor_version() {
+        let source = |name: &str| Arc::new(SourceSnapshot { origin: name.to_owned(), ..SourceSnapshot::default() });
+        let by_version = Snapshot {
+            sources: [("1.35", "old"), ("1.36", "new")].map(|(key, name)| (key.to_owned(), source(name))).into(),
+        };
+        let origin = |snapshot: &Snapshot, version| snapshot.source_for(version).map(|source| source.origin.clone());
+        assert_eq!(origin(&by_version, "v1.35.4").as_deref(), Some("old"));
+        assert_eq!(origin(&by_version, "v1.36.3+k3s1").as_deref(), Some("new"));
+        assert_eq!(origin(&by_version, "v1.34.0"), None);
+        let for_all = Snapshot { sources: [(String::new(), source("all"))].into() };
+        assert_eq!(origin(&for_all, "v1.34.0-gke.1").as_deref(), Some("all"));
+        assert_eq!((for_all.keys().len(), by_version.keys()), (0, vec!["1.35", "1.36"]));
+        assert_eq!(Snapshot::parse(&by_version.to_bytes()).unwrap(), by_version);
+    }
+}

@@ -89,6 +89,13 @@ fn name_is_made_of_its_parts() -> kube::core::Rule {
     ))
 }
 
+impl ExtensionRevisionSpec {
+    /// The digests of the content that the revision names: its definition, its artifact and its chart.
+    pub fn contents(&self) -> impl Iterator<Item = &String> {
+        [Some(&self.definition_digest), self.artifact_digest.as_ref(), self.chart_digest.as_ref()].into_iter().flatten()
+    }
+}
+
 fn only_an_uninstall_renders_nothing() -> Rule {
     Rule::new(
         "self.action == 'Uninstall' || (has(self.artifactDigest) && has(self.valuesDigest))",

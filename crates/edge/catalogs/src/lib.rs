@@ -1,48 +1,46 @@
-//! Reads catalogs of extension definitions, from a directory or built into the program.
+//! Reads the extensions of a catalog from a directory, built into the program or on disk.
 //!
 //! A catalog has `EXTENSION/VERSION/definition.yaml` and, next to each definition, the files that it names. A problem
-//! with one version is reported for that version and does not affect the others.
+//! with one version is reported for that version and does not affect the others. `states.yaml` beside the extensions
+//! says which versions are deprecated, yanked or withdrawn.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+mod directory;
+mod extension;
+mod states;
 
-use fitout_model::{Packages, read_packages};
+use fitout_model::{FileMap, Packages, read_packages};
 use rust_embed::RustEmbed;
+
+pub use directory::{Directory, fingerprint};
+pub use extension::{RawExtension, SourceExtension, split};
+pub use states::{STATES, StatesError, parse_states};
 
 #[derive(RustEmbed)]
 #[folder = "../../../catalog"]
 struct BuiltIn;
 
-/// Reads the built-in catalog of this name.
-pub fn embedded(name: &str) -> Packages {
+/// The files of the built-in catalog of this name; none if there is no such catalog.
+pub fn embedded_files(name: &str) -> FileMap {
     let prefix = format!("{name}/");
     let files = BuiltIn::iter().filter_map(|path| {
         let content = BuiltIn::get(&path)?.data.into_owned();
         Some((path.strip_prefix(&prefix)?.to_owned(), content))
     });
-    read_packages(files.collect())
+    files.collect()
 }
 
-/// Reads the catalog in a directory.
-pub fn directory(path: &Path) -> std::io::Result<Packages> {
-    let mut files = BTreeMap::new();
-    walk(path, "", &mut files)?;
-    Ok(read_packages(files))
+/// The names of the built-in catalogs.
+pub fn embedded_names() -> Vec<String> {
+    let mut names: Vec<String> =
+        BuiltIn::iter().filter_map(|path| Some(path.split_once('/')?.0.to_owned())).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
-fn walk(dir: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> std::io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = format!("{prefix}{}", entry.file_name().display());
-        // Symbolic links are skipped, because they may lead out of the directory.
-        if entry.file_type()?.is_dir() {
-            walk(&entry.path(), &format!("{name}/"), files)?;
-        } else if entry.file_type()?.is_file() {
-            files.insert(name, fs::read(entry.path())?);
-        }
-    }
-    Ok(())
+/// Reads the built-in catalog of this name.
+pub fn embedded(name: &str) -> Packages {
+    read_packages(embedded_files(name))
 }
 
 #[cfg(test)]
@@ -54,5 +52,6 @@ mod tests {
         let packages = embedded("community");
         assert!(packages.problems.is_empty(), "{:?}", packages.problems);
         assert!(packages.packages.len() >= 2);
+        assert!(embedded_names().contains(&"community".to_owned()));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fitout_catalogs::embedded;
 use fitout_helm_ranges::{Range, Version};
-use fitout_model::{AccessRule, Definition, Engine, FreeForm, Package};
+use fitout_model::{AccessRule, Definition, Engine, FreeForm, Package, VersionState};
 use fitout_resolve::{Candidate, Choice, Question, choose};
 
 /// A patch version of each minor version that Fitout supports.
@@ -44,9 +44,12 @@ fn chosen(
             version,
             kubernetes: definition.kubernetes.as_deref(),
             replaces: definition.upgrade_from.as_deref(),
+            state: VersionState::Listed,
+            note: None,
+            offered: true,
         })
         .collect();
-    let question = Question { extension, versions: &candidates, wanted: None, kubernetes, installed, latest: false };
+    let question = Question { extension, versions: &candidates, wanted: None, kubernetes, installed, latest: false, stays_on_withdrawn: false };
     choose(&question).map(|Choice { index, .. }| versions[index].clone()).map_err(|error| error.to_string())
 }
 

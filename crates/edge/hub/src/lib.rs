@@ -7,6 +7,7 @@
 
 mod blocking;
 mod cache;
+mod catalogs;
 mod charts;
 mod compute;
 mod controllers;
@@ -28,8 +29,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::cache::Cache;
+use crate::catalogs::Catalogs;
 use crate::charts::Charts;
-use crate::controllers::catalogs::Catalogs;
 use crate::controllers::content_gc::ContentReservations;
 use crate::leader_election::LeaderElection;
 use crate::metrics::Metrics;

@@ -54,7 +54,7 @@ impl RevisionKey {
     pub(crate) fn all_of(revision: &ExtensionRevision) -> Vec<Self> {
         let spec = &revision.spec;
         let instance = Self::Instance((revision.namespace().unwrap_or_default(), spec.instance.clone()));
-        let contents = [&spec.artifact_digest, &spec.chart_digest].into_iter().flatten().cloned().map(Self::Content);
+        let contents = spec.contents().cloned().map(Self::Content);
         [instance, Self::Definition(spec.definition_digest.clone())].into_iter().chain(contents).collect()
     }
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use fitout_api::{
-    Catalog, Cluster, ExtensionInstance, ExtensionRevision, KUBECONFIG_SECRET, Organization, REPOSITORY_SECRET,
-    VALUES_SECRET,
+    Catalog, Cluster, ExtensionDefinition, ExtensionInstance, ExtensionRevision, FILES_SECRET, KUBECONFIG_SECRET,
+    Organization, REPOSITORY_SECRET, VALUES_SECRET,
 };
 use fitout_model::{Digest, ResourceVersion};
 use futures::StreamExt;
@@ -32,12 +32,15 @@ use crate::cache::pending_writes::{Expected, PendingWrites, version};
 pub(crate) struct Cache {
     pub(crate) organizations: Store<Organization>,
     pub(crate) catalogs: Store<Catalog>,
+    pub(crate) definitions: Store<ExtensionDefinition>,
     pub(crate) clusters: Store<Cluster>,
     pub(crate) instances: Store<ExtensionInstance>,
     pub(crate) revisions: Store<ExtensionRevision>,
     /// Secrets are watched by our own types only; the hub reads no others.
     pub(crate) values: Store<Secret>,
     pub(crate) repositories: Store<Secret>,
+    /// The files beside sideloaded definitions.
+    pub(crate) definition_files: Store<Secret>,
     kubeconfigs: Store<Secret>,
     by_release: Arc<SecondaryIndex<ExtensionInstance, ReleaseKey>>,
     by_revision_key: Arc<SecondaryIndex<ExtensionRevision, RevisionKey>>,
@@ -76,11 +79,13 @@ impl Cache {
         let cache = Self {
             organizations: follow(client, all(), ignore_event(&other_changed)),
             catalogs: follow(client, all(), ignore_event(&other_changed)),
+            definitions: follow(client, all(), ignore_event(&other_changed)),
             clusters: follow(client, all(), ignore_event(&other_changed)),
             instances: follow(client, all(), instance_event),
             revisions: follow(client, all(), revision_event),
             values: follow(client, secrets(VALUES_SECRET), ignore_event(&other_changed)),
             repositories: follow(client, secrets(REPOSITORY_SECRET), ignore_event(&other_changed)),
+            definition_files: follow(client, secrets(FILES_SECRET), ignore_event(&other_changed)),
             kubeconfigs: follow(client, secrets(KUBECONFIG_SECRET), ignore_event(&other_changed)),
             by_release,
             by_revision_key,
@@ -91,11 +96,13 @@ impl Cache {
         let ended = "a watch of the hub's API server ended before its store was filled";
         cache.organizations.wait_until_ready().await.context(ended)?;
         cache.catalogs.wait_until_ready().await.context(ended)?;
+        cache.definitions.wait_until_ready().await.context(ended)?;
         cache.clusters.wait_until_ready().await.context(ended)?;
         cache.instances.wait_until_ready().await.context(ended)?;
         cache.revisions.wait_until_ready().await.context(ended)?;
         cache.values.wait_until_ready().await.context(ended)?;
         cache.repositories.wait_until_ready().await.context(ended)?;
+        cache.definition_files.wait_until_ready().await.context(ended)?;
         cache.kubeconfigs.wait_until_ready().await.context(ended)?;
         Ok(cache)
     }

@@ -8,15 +8,17 @@ use fitout_repositories::{Access, Identity};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 
+use crate::Hub;
+
 /// The credentials for a repository, and the Secret that has them or should have them, for messages.
-pub(super) struct Credentials {
-    pub(super) access: Access,
-    pub(super) secret: String,
+pub(crate) struct Credentials {
+    pub(crate) access: Access,
+    pub(crate) secret: String,
 }
 
 impl Credentials {
     /// Finds the Secret in this namespace with the longest address that the repository is below.
-    pub(super) fn find(secrets: Vec<Arc<Secret>>, namespace: &str, repository: &str) -> Self {
+    pub(crate) fn find(secrets: Vec<Arc<Secret>>, namespace: &str, repository: &str) -> Self {
         let matching = |secret: Arc<Secret>| {
             let prefix = text(&secret, "repository").filter(|_| secret.namespace().as_deref() == Some(namespace))?;
             let prefix = prefix.trim_end_matches('/');
@@ -37,6 +39,13 @@ impl Credentials {
             docker_config: key(".dockerconfigjson"),
         };
         Self { access, secret: format!("Secret/{namespace}/{name}") }
+    }
+}
+
+impl Hub {
+    /// The credentials for a repository that a catalog in this namespace names.
+    pub(crate) fn credentials(&self, namespace: &str, repository: &str) -> Credentials {
+        Credentials::find(self.cache.repositories.state(), namespace, repository)
     }
 }
 

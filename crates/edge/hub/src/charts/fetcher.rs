@@ -11,7 +11,6 @@ use fitout_repositories::{Cause, Error, Sources, Wanted};
 use kube::ResourceExt;
 use tokio::sync::OnceCell;
 
-use crate::charts::credentials::Credentials;
 use crate::reconcile::retry::Backoff;
 use crate::{Hub, SYSTEM};
 
@@ -89,7 +88,7 @@ impl Hub {
         {
             return Ok((Instant::now(), Archive::new(archive)));
         }
-        let credentials = Credentials::find(self.cache.repositories.state(), &key.0, repository);
+        let credentials = self.credentials(&key.0, repository);
         let request = Digest::of(format!("{}\n{}\n{}", key.0, key.1, credentials.access.fingerprint()));
         let is_early = |failure: &&NegativeCacheEntry| failure.error.due > Instant::now();
         if let Some(failure) = self.charts.failures().get(&request).filter(is_early) {

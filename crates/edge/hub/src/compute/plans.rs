@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::Hub;
 use crate::compute::{convert, layers};
-use crate::controllers::{catalogs, clusters};
+use crate::controllers::clusters;
 use crate::reconcile::convert::{owner, release};
 use crate::reconcile::worker::Worker;
 
@@ -79,7 +79,7 @@ impl Hub {
         let cluster = self.cache.cluster(&namespace, name).ok_or_else(|| PlanError::NoCluster(name.clone()))?;
         let unreachable = |reason| PlanError::Unreachable { cluster: name.clone(), reason };
         let target = Arc::new(self.visit(&cluster).await.map_err(unreachable)?);
-        catalogs::catch_up(self, instance);
+        self.load_snapshot(instance).await;
         let revisions = self.revisions(instance).await.map_err(anyhow::Error::from)?;
         Ok(Worker::open(self, &target, instance, &revisions).await.map_err(anyhow::Error::from)?)
     }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fitout_api::{ExtensionInstance, ValuesStatus};
-use fitout_plan::{Obstacle, Provenance, RenderError, ResolvedPackage, resolve};
+use fitout_plan::{Obstacle, Provenance, RenderError, ResolvedPackage};
 
 use crate::compute::{convert, layers};
 use crate::reconcile::convert::catalog_namespace;
@@ -42,17 +42,10 @@ impl Worker {
         }
         let layers = layers::layers(&self.hub.cache, instance)?;
         let values = layers::values(&self.hub.cache, instance)?;
-        let (of, catalog) = (catalog_namespace(instance), &instance.spec.extension.catalog);
-        self.hub.catalogs.known(&of, catalog).await;
-        let packages = self.hub.catalogs.get(&of, catalog).ok_or_else(|| no_catalog(catalog))?;
-        let chosen = resolve(&self.request(instance, &values, &self.target.info()), &packages)?;
-        let archive = self.hub.archive(&of, &chosen.package).await.map_err(|absent| absent.why)?;
+        let versions = self.versions(instance).await;
+        let chosen = self.resolve(&self.request(instance, &values, &self.target.info()), &versions).await?;
+        let archive = self.hub.archive(&catalog_namespace(instance), &chosen.package).await.map_err(|absent| absent.why)?;
         let chosen = ResolvedPackage { archive, ..chosen };
         Ok(Provenance::of(&chosen, &layers, shown))
     }
-}
-
-/// The error for a catalog that does not exist.
-pub(crate) fn no_catalog(catalog: &str) -> RenderError {
-    RenderError::Unresolved(format!("catalog {catalog} does not exist; `fitout catalog list` shows the catalogs"))
 }

@@ -53,7 +53,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
 }
 
 /// Deletes content that nothing names. Returns how much of it is too young to be deleted, or none if the cache is
-/// behind: it lacks a revision that may name content.
+/// behind: it lacks a revision or a catalog that may name content.
 async fn collect(hub: &Hub, grace: Duration) -> Result<Option<usize>, Error> {
     // From here on, content is named by a revision in the cache or in the write-ahead log, or the cache is behind.
     let _exclusive = hub.content_reservations.collect().await;
@@ -63,9 +63,10 @@ async fn collect(hub: &Hub, grace: Duration) -> Result<Option<usize>, Error> {
         return Ok(None);
     }
     let before = Timestamp::now() - grace;
+    let Some(catalogs) = hub.catalogs.named(&hub.cache) else { return Ok(None) };
     let revisions = hub.cache.revisions.state();
-    let digests = revisions.iter().flat_map(|revision| [&revision.spec.artifact_digest, &revision.spec.chart_digest]);
-    let named: BTreeSet<Digest> = digests.flatten().cloned().map(Digest::from).chain(logged).collect();
+    let contents = revisions.iter().flat_map(|revision| revision.spec.contents()).cloned().map(Digest::from);
+    let named: BTreeSet<Digest> = contents.chain(logged).chain(catalogs).collect();
     hub.content.sweep(&named, before).await.map(Some)
 }
 

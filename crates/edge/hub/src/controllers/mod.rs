@@ -5,3 +5,4 @@ pub(crate) mod clusters;
 pub(crate) mod content_gc;
 pub(crate) mod finalizers;
 pub(crate) mod organizations;
+pub(crate) mod sideloads;

@@ -8,6 +8,7 @@ use fitout_reconcile::{Action, FailurePolicy, Outcome, Revision, Tested};
 use kube::ResourceExt;
 
 use crate::SYSTEM;
+use crate::cache::indexes::Key;
 
 /// The namespace of the catalog that an instance names.
 pub(crate) fn catalog_namespace(instance: &ExtensionInstance) -> String {
@@ -15,6 +16,11 @@ pub(crate) fn catalog_namespace(instance: &ExtensionInstance) -> String {
         Scope::Shared => SYSTEM.to_owned(),
         Scope::Organization => instance.namespace().unwrap_or_default(),
     }
+}
+
+/// Namespace and name of the catalog that an instance names.
+pub(crate) fn catalog_key(instance: &ExtensionInstance) -> Key {
+    (catalog_namespace(instance), instance.spec.extension.catalog.clone())
 }
 
 /// The Helm release of an instance.
@@ -68,6 +74,7 @@ pub(crate) fn revision(revision: &ExtensionRevision, deployed: Option<u32>) -> R
             fitout_api::Action::Install | fitout_api::Action::Uninstall => Action::Install,
         },
         version: spec.version.clone(),
+        definition: spec.definition_digest.clone().into(),
         inputs: spec.input_digest.clone().map(Into::into),
         artifact: spec.artifact_digest.clone().unwrap_or_default().into(),
         inventory: spec.inventory.iter().map(object_id).collect(),

@@ -9,7 +9,7 @@ use fitout_api::{
 use fitout_cluster_client::ErrorCause;
 use fitout_content::Packed;
 use fitout_helm_release::HookEvent;
-use fitout_model::{Digest, ObjectId};
+use fitout_model::{Digest, ObjectId, Package};
 use fitout_plan::{Ignored, PlannedHook, RenderedRelease, adopted};
 use fitout_reconcile::namespace::{self, NamespaceDecision};
 use fitout_reconcile::{Action, Effect, HookPhase, Outcome, RecordStatus, Revision, hook_failure_message, record};
@@ -126,6 +126,7 @@ impl Worker {
                 self.started.insert(*number, api_writes::now());
                 if let (Some(revision), Some(rendered)) = (self.recorded.revisions.last_mut(), rendered) {
                     revision.version.clone_from(&rendered.version);
+                    revision.definition.clone_from(&rendered.definition);
                     revision.inputs.clone_from(&rendered.inputs);
                 }
             }
@@ -169,7 +170,8 @@ impl Worker {
             }
             Effect::WriteRevision { number, action } => {
                 let rendered = required()?;
-                self.write_revision(instance, rendered, *number, *action, rendered.inputs.as_ref()).await?;
+                let package = rendered.chosen.as_ref().map(|chosen| &*chosen.package);
+                self.write_revision(instance, rendered, package, *number, *action, rendered.inputs.as_ref()).await?;
             }
             Effect::Adopt { number, keep } => {
                 performed.adopted = Some(self.adopt(instance, required()?, *number, *keep).await?);
@@ -272,11 +274,12 @@ impl Worker {
         Api::namespaced(self.hub.client.clone(), &self.namespace)
     }
 
-    /// Stores the content of a rendered release and writes its revision.
+    /// Stores the content of a rendered release and the package it comes from, and writes its revision.
     async fn write_revision(
         &self,
         instance: &ExtensionInstance,
         rendered: &RenderedRelease,
+        package: Option<&Package>,
         number: u32,
         action: Action,
         inputs: Option<&Digest>,
@@ -292,8 +295,12 @@ impl Worker {
                 self.hub.content.put_packed(&content).await?;
             }
         }
+        // With its package, an instance can change its values after the catalog has lost the version.
+        if let Some(package) = package.filter(|package| !self.hub.names_content(&package.digest)) {
+            self.hub.content.put(&package.archive()).await?;
+        }
         let archive = rendered.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
-        if let Some(archive) = archive.filter(|archive| !self.hub.cache.names_content(&archive.digest)) {
+        if let Some(archive) = archive.filter(|archive| !self.hub.names_content(&archive.digest)) {
             self.hub.content.put(&archive.content).await?;
         }
         let spec = ExtensionRevisionSpec {
@@ -405,12 +412,14 @@ impl Worker {
         theirs.version.clone_from(&desired.version);
         theirs.definition = desired.definition.clone();
         let inputs = desired.inputs.clone().filter(|_| keep);
-        self.write_revision(instance, &theirs, number, Action::Adopt, inputs.as_ref()).await?;
+        let package = desired.chosen.as_ref().map(|chosen| &*chosen.package);
+        self.write_revision(instance, &theirs, package, number, Action::Adopt, inputs.as_ref()).await?;
         let deployed = record::status(&release) == RecordStatus::Deployed;
         Ok(Revision {
             number,
             action: Action::Adopt,
             version: theirs.version,
+            definition: theirs.definition,
             inputs,
             artifact: theirs.artifact.digest.clone(),
             inventory: theirs.artifact.inventory(),

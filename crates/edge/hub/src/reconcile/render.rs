@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use fitout_api::{ExtensionInstance, Policy};
 use fitout_cluster_client::ClusterInfo;
 use fitout_content::{Error as ContentError, Packed};
-use fitout_model::{Digest, Packages};
+use fitout_model::Digest;
 use fitout_plan::{
     Environment, Lookup, Mask, RenderError, RenderProgress, RenderedRelease, Request, ResolvedPackage, adopted,
-    from_stored_content, resolve,
+    from_stored_content,
 };
 use fitout_reconcile::{Claim, Revision, crds_to_check, refuse_crd_change, release_owner, restore};
 use kube::ResourceExt;
@@ -19,7 +19,6 @@ use serde_json::{Value, json};
 
 use crate::blocking::run_blocking;
 use crate::compute::layers;
-use crate::compute::values::no_catalog;
 use crate::reconcile::convert::{self, catalog_namespace, failure_policy, owner};
 use crate::reconcile::worker::Worker;
 
@@ -94,10 +93,7 @@ impl Worker {
     /// Renders the desired release, unless none of its inputs has changed.
     async fn render_desired(&mut self, instance: &ExtensionInstance) -> Result<Arc<RenderedRelease>, RenderError> {
         let info = self.target.info();
-        let catalog = &instance.spec.extension.catalog;
-        let of = catalog_namespace(instance);
-        self.hub.catalogs.known(&of, catalog).await;
-        let packages = self.hub.catalogs.get(&of, catalog);
+        let versions = self.versions(instance).await;
         self.ensure_release_is_ours(instance)?;
         let values = layers::values(&self.hub.cache, instance)?;
         let key = Digest::of_value(&json!([
@@ -106,23 +102,20 @@ impl Worker {
             info.version,
             self.installed(),
             self.recorded.has_failed(&self.records.statuses),
-            packages.as_ref().map(|packages| {
-                packages.packages.iter().map(|package| package.digest.to_string()).collect::<Vec<_>>()
-            })
+            versions.fingerprint(),
         ]));
         if let Some(Ok(rendered)) = self.render_cache.get(&key) {
             return Ok(Arc::clone(rendered));
         }
-        let attempt = match (instance.spec.rollback_to, packages) {
-            (Some(number), packages) => self.roll_back(instance, number, packages.as_deref()).await.map_err(Into::into),
-            (None, Some(packages)) => {
+        let attempt = match instance.spec.rollback_to {
+            Some(number) => self.roll_back(instance, number).await.map_err(Into::into),
+            None => {
                 let request = self.request(instance, &values, &info);
-                match resolve(&request, &packages) {
-                    Ok(chosen) => self.fetch_and_render(instance, &request, chosen, &of).await,
+                match self.resolve(&request, &versions).await {
+                    Ok(chosen) => self.fetch_and_render(instance, &request, chosen).await,
                     Err(unresolved) => Err(unresolved.into()),
                 }
             }
-            (None, None) => Err(no_catalog(catalog).into()),
         };
         let result = match attempt {
             Ok(mut rendered) => {
@@ -190,6 +183,7 @@ impl Worker {
             extension: &spec.extension.name,
             version: spec.version.as_deref(),
             latest: spec.upgrade.policy == Policy::Latest,
+            stays_on_withdrawn: spec.upgrade.policy == Policy::Manual,
             installed: self.installed(),
             values,
             owner: owner(instance),
@@ -205,9 +199,8 @@ impl Worker {
         instance: &ExtensionInstance,
         request: &Request<'_>,
         chosen: ResolvedPackage,
-        catalog: &str,
     ) -> Result<RenderedRelease, FailedAttempt> {
-        let archive = self.hub.archive(catalog, &chosen.package).await;
+        let archive = self.hub.archive(&catalog_namespace(instance), &chosen.package).await;
         let archive = archive.map_err(|failed| FailedAttempt { error: failed.why, retry_at: Some(failed.due) })?;
         let published = archive.is_some();
         let rendered = self.render_once(instance, request, ResolvedPackage { archive, ..chosen }).await;
@@ -282,15 +275,11 @@ impl Worker {
         &self,
         instance: &ExtensionInstance,
         number: u32,
-        packages: Option<&Packages>,
     ) -> Result<RenderedRelease, RenderError> {
         let mut rendered = self.restored(instance, number).await?;
-        // Only Helm's tables show the app version; it is empty if the catalog no longer has the version.
-        let mut known = packages.into_iter().flat_map(|packages| &packages.packages).map(|package| &package.definition);
-        let definition = known.find(|definition| {
-            definition.extension == instance.spec.extension.name && definition.version.to_string() == rendered.version
-        });
-        rendered.app_version = definition.and_then(|definition| definition.app_version.clone()).unwrap_or_default();
+        // Only Helm's tables show the app version; it is empty for a revision of an older hub, without its package.
+        let package = self.hub.package(&rendered.definition, None).await.ok();
+        rendered.app_version = package.and_then(|package| package.definition.app_version.clone()).unwrap_or_default();
         Ok(rendered)
     }
 
@@ -318,6 +307,7 @@ impl Worker {
         let mut rendered =
             from_stored_content(&self.content(instance, &revision.artifact).await?.ok_or_else(lost)?, Some(number))?;
         rendered.version.clone_from(&revision.version);
+        rendered.definition.clone_from(&revision.definition);
         rendered.inputs.clone_from(&revision.inputs);
         rendered.why = format!("a rollback to revision {number} was requested");
         Ok(rendered)

@@ -184,8 +184,13 @@ impl WriteAheadLog {
     pub(crate) fn named(&self) -> Vec<Digest> {
         let state = self.state();
         let specs = state.waiting.values().chain(state.written.values()).map(|entry| &entry.spec);
-        let digests = specs.flat_map(|spec| [&spec.artifact_digest, &spec.chart_digest]);
-        digests.flatten().cloned().map(Digest::from).collect()
+        specs.flat_map(ExtensionRevisionSpec::contents).cloned().map(Digest::from).collect()
+    }
+
+    /// Whether a written revision that is not an object yet names this content.
+    pub(crate) fn names(&self, content: &Digest) -> bool {
+        let state = self.state();
+        state.written.values().any(|entry| entry.spec.contents().any(|digest| digest == content.as_str()))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod catalogs;
 mod chart_repositories;
 mod charts;
 mod clean_install;

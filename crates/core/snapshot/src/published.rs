@@ -1,0 +1,52 @@
+//! Published versions: their content never changes, whatever their source says later.
+
+use std::sync::Arc;
+
+use fitout_model::{Digest, Package};
+use semver::Version;
+
+use crate::ExtensionEntry;
+
+/// A published version whose content the source has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The version.
+    pub version: Version,
+    /// The digest of the package as it was published.
+    pub published: Digest,
+}
+
+/// The versions among these packages that were published with another content.
+pub fn changed_versions(published: &ExtensionEntry, packages: &[Arc<Package>]) -> Vec<Changed> {
+    let changed = packages.iter().filter_map(|package| {
+        let version = &package.definition.version;
+        let before = published.versions.iter().find(|entry| entry.version == *version)?;
+        (before.digest != package.digest).then(|| Changed { version: version.clone(), published: before.digest.clone() })
+    });
+    changed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fitout_model::FileMap;
+
+    use super::*;
+
+    fn package(version: &str, summary: &str) -> Arc<Package> {
+        let definition = format!(
+            "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: {{ name: x }}\n\
+             spec: {{ extension: web, version: {version}, summary: {summary}, manifests: {{ path: m }} }}\n"
+        );
+        let files = FileMap::from([("definition.yaml".to_owned(), definition.into_bytes())]);
+        Arc::new(Package::read("", files).unwrap())
+    }
+
+    #[test]
+    fn another_content_of_a_published_version_is_a_change() {
+        let published = [package("1.0.0", "a"), package("1.1.0", "a")];
+        let entry = ExtensionEntry::of(&published, Digest::of("")).unwrap();
+        let now = [package("1.0.0", "b"), package("1.1.0", "a"), package("1.2.0", "b")];
+        let expected = Changed { version: Version::new(1, 0, 0), published: published[0].digest.clone() };
+        assert_eq!(changed_versions(&entry, &now), [expected]);
+    }
+}

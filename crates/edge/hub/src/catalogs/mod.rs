@@ -1,0 +1,204 @@
+//! The catalogs that the hub has read: their snapshots in memory, and the packages in its content store.
+
+mod packages;
+mod resolve;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fitout_api::{Catalog, ExtensionInstance, SIDELOADED};
+use fitout_model::Digest;
+use fitout_snapshot::{ExtensionEntry, Snapshot};
+use kube::runtime::reflector::ObjectRef;
+use tokio::sync::watch;
+
+use crate::Hub;
+use crate::cache::Cache;
+use crate::cache::indexes::{Key, key};
+use crate::reconcile::convert;
+pub(crate) use packages::ReadingGuard;
+
+use packages::PackageCache;
+
+/// The snapshots of all catalogs.
+pub(crate) struct Catalogs {
+    snapshots: watch::Sender<Snapshots>,
+    packages: PackageCache,
+    /// The packs of snapshots that are being read. No snapshot names them yet.
+    reading: Mutex<BTreeMap<Digest, usize>>,
+}
+
+/// The snapshots so far.
+#[derive(Default)]
+pub(crate) struct Snapshots {
+    /// By namespace and name of the catalog.
+    by_catalog: BTreeMap<Key, Arc<Snapshot>>,
+    /// The catalogs that were read, or failed to be read, since the hub acquired the lease.
+    tried: BTreeSet<Key>,
+    /// The catalogs that exist; none before the hub has listed them.
+    existing: Option<BTreeSet<Key>>,
+}
+
+/// What a catalog offers of an extension to one cluster.
+#[derive(Default)]
+pub(crate) struct Offered {
+    /// The versions.
+    pub(crate) entry: Option<Arc<ExtensionEntry>>,
+    /// Why there is no entry.
+    pub(crate) problem: Option<String>,
+}
+
+impl Default for Catalogs {
+    fn default() -> Self {
+        Self { snapshots: watch::channel(Snapshots::default()).0, packages: PackageCache::default(), reading: Mutex::default() }
+    }
+}
+
+impl Catalogs {
+    /// The snapshot of a catalog, or none before it was read.
+    pub(crate) fn snapshot(&self, catalog: &Key) -> Option<Arc<Snapshot>> {
+        self.snapshots.borrow().by_catalog.get(catalog).cloned()
+    }
+
+    /// What a catalog offers of an extension to a cluster with this Kubernetes version.
+    pub(crate) fn offered(&self, catalog: &Key, extension: &str, kubernetes: &str) -> Offered {
+        let name = &catalog.1;
+        let problem = |text: String| Offered { entry: None, problem: Some(text) };
+        let Some(snapshot) = self.snapshot(catalog) else {
+            return problem(format!("catalog {name} does not exist; `fitout catalog list` shows the catalogs"));
+        };
+        let Some(source) = snapshot.source_for(kubernetes) else {
+            return problem(match snapshot.keys().as_slice() {
+                [] => format!("catalog {name} was not read yet; `fitout catalog show {name}` shows why"),
+                keys => format!(
+                    "catalog {name} has no source for Kubernetes {kubernetes}; its sources are for {}",
+                    keys.join(", ")
+                ),
+            });
+        };
+        let entry = source.extensions.get(extension).cloned();
+        // The first problem is the cause, if no version could be read.
+        let at = format!("{extension}/");
+        let problem = source.problems.iter().find(|problem| problem.starts_with(&at)).cloned();
+        Offered { problem: problem.filter(|_| entry.is_none()), entry }
+    }
+
+    /// Waits until it is known whether a catalog exists. A new leader has to read the catalogs first.
+    pub(crate) async fn known(&self, catalog: &Key) {
+        let is_known = |snapshots: &Snapshots| {
+            snapshots.by_catalog.contains_key(catalog)
+                || snapshots.tried.contains(catalog)
+                || snapshots.existing.as_ref().is_some_and(|existing| !existing.contains(catalog))
+        };
+        let _ = self.snapshots.subscribe().wait_for(is_known).await;
+    }
+
+    /// Notifies of every snapshot that is read from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<Snapshots> {
+        self.snapshots.subscribe()
+    }
+
+    /// Forgets all catalogs but these.
+    pub(crate) fn retain(&self, existing: &BTreeSet<Key>) {
+        self.snapshots.send_if_modified(|snapshots| {
+            let before = snapshots.by_catalog.len();
+            snapshots.by_catalog.retain(|catalog, _| existing.contains(catalog));
+            snapshots.tried.retain(|catalog| existing.contains(catalog));
+            let first = snapshots.existing.replace(existing.clone()).is_none();
+            first || snapshots.by_catalog.len() != before
+        });
+    }
+
+    /// Sets the snapshot of a catalog. Notifies if it is another one.
+    pub(crate) fn put(&self, catalog: &Key, snapshot: Arc<Snapshot>) {
+        self.snapshots.send_if_modified(|snapshots| {
+            snapshots.tried.insert(catalog.clone());
+            snapshots.by_catalog.insert(catalog.clone(), Arc::clone(&snapshot)).is_none_or(|before| *before != *snapshot)
+        });
+    }
+
+    /// Notes that a catalog could not be read.
+    pub(crate) fn failed(&self, catalog: &Key) {
+        self.snapshots.send_if_modified(|snapshots| snapshots.tried.insert(catalog.clone()));
+    }
+
+    /// The content that snapshots name, or none while a stored snapshot was not read yet.
+    pub(crate) fn named(&self, cache: &Cache) -> Option<Vec<Digest>> {
+        let snapshots = self.snapshots.borrow();
+        let mut named: Vec<Digest> = self.reading().keys().cloned().collect();
+        for catalog in cache.catalogs.state() {
+            let stored = catalog.status.as_ref().and_then(|status| status.digest.clone());
+            if stored.is_some() && !snapshots.by_catalog.contains_key(&key(&*catalog)) {
+                return None;
+            }
+            named.extend(stored.map(Digest::from));
+        }
+        // The sideloaded catalogs are read from objects, all of them at once.
+        let complete = snapshots.existing.is_some();
+        named.extend(snapshots.by_catalog.values().flat_map(|snapshot| snapshot.packs().cloned()));
+        complete.then_some(named)
+    }
+
+    fn reading(&self) -> MutexGuard<'_, BTreeMap<Digest, usize>> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hub {
+    /// Whether a revision names this content. If one does, the content is stored.
+    pub(crate) fn names_content(&self, content: &Digest) -> bool {
+        self.cache.names_content(content) || self.write_ahead_log.names(content)
+    }
+
+    /// Reads the stored snapshot of the catalog of an instance, unless this replica has read it. Only the leader reads
+    /// the source.
+    pub(crate) async fn load_snapshot(&self, instance: &ExtensionInstance) {
+        let catalog = convert::catalog_key(instance);
+        let object = self.cache.catalogs.get(&ObjectRef::new(&catalog.1).within(&catalog.0));
+        if self.fence.allows_writes() {
+            return;
+        }
+        if catalog.1 == SIDELOADED {
+            self.catalogs.put(&catalog, Arc::new(crate::controllers::sideloads::read(self, &catalog.0)));
+        }
+        if let Some(object) = object {
+            self.load_stored(&catalog, &object).await;
+        }
+    }
+
+    /// Reads the stored snapshot of a catalog. Without one, or if it is damaged, the catalog is read from its source.
+    pub(crate) async fn load_stored(&self, catalog: &Key, object: &Catalog) -> Option<Arc<Snapshot>> {
+        let digest = Digest::from(object.status.as_ref()?.digest.clone()?);
+        let text = match self.content.get(&digest).await {
+            Ok(text) => text,
+            Err(error) => {
+                tracing::warn!(catalog = catalog.1, %error, "failed to read the stored snapshot of a catalog");
+                return None;
+            }
+        };
+        let snapshot = Arc::new(Snapshot::parse(&text).ok()?);
+        self.catalogs.put(catalog, Arc::clone(&snapshot));
+        Some(snapshot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn a_catalog_is_known_once_it_was_read_or_does_not_exist() {
+        let catalogs = Catalogs::default();
+        let of = |name: &str| ("fitout-system".to_owned(), name.to_owned());
+        let known = |name: &str| catalogs.known(&of(name)).now_or_never().is_some();
+        assert!(!known("first") && !known("second") && !known("third"));
+        catalogs.put(&of("first"), Arc::default());
+        assert!(known("first") && !known("second"));
+        catalogs.retain(&["first", "second"].map(of).into());
+        assert!(!known("second") && known("third") && catalogs.snapshot(&of("third")).is_none());
+        catalogs.failed(&of("second"));
+        assert!(known("second"));
+    }
+}

@@ -1,0 +1,51 @@
+//! The reasons why a source cannot be read.
+
+use std::io;
+use std::time::Duration;
+
+use fitout_api::reasons;
+use fitout_catalogs::StatesError;
+use fitout_content::Error as ContentError;
+
+use crate::SYSTEM;
+
+/// The reason why a source cannot be read. What was read before stays.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SourceError {
+    #[error("a path on the hub's disk is only for catalogs in {SYSTEM}: ask the platform team to offer it there")]
+    PathNotAllowed,
+    #[error("no catalog named {name} is built in; the built-in catalogs are {known}")]
+    NotBuiltIn { name: String, known: String },
+    #[error("this kind of source is not supported by this version of the hub; upgrade the hub")]
+    NotSupported,
+    #[error("{path}: {error}")]
+    Directory { path: String, error: io::Error },
+    #[error("{field}: {error}")]
+    Range { field: &'static str, error: fitout_helm_ranges::Error },
+    #[error(transparent)]
+    States(#[from] StatesError),
+    #[error("{0}")]
+    Content(#[from] ContentError),
+    #[error("the source was not read to its end: {0}")]
+    Ended(String),
+}
+
+impl SourceError {
+    /// The reason of the condition `Synced`.
+    pub(super) fn reason(&self) -> &'static str {
+        match self {
+            Self::PathNotAllowed | Self::NotBuiltIn { .. } | Self::NotSupported | Self::Range { .. } => reasons::synced::INVALID_SPEC,
+            Self::Directory { .. } | Self::States(_) | Self::Content(_) | Self::Ended(_) => reasons::synced::UNREACHABLE,
+        }
+    }
+
+    /// Whether a retry may succeed before the next interval.
+    pub(super) fn is_transient(&self) -> bool {
+        matches!(self, Self::Directory { .. } | Self::Content(_) | Self::Ended(_))
+    }
+
+    /// The earliest time of the next attempt, if the source has stated one.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        None
+    }
+}
