@@ -50,6 +50,8 @@ fn a_hub_that_is_killed_after_every_write_comes_to_the_same_end() -> Result<()> 
     let revisions = faults.hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
     assert_eq!(revisions["items"], json!([]));
     let _hub = faults.run_hub("hub")?;
+    // The rest is the catalog's.
+    faults.hub.kubectl().run(&["delete", "catalogs", "--all", "--all-namespaces"])?;
     until("content is swept up", LIMIT, || {
         let secrets = faults.hub.client().get("/api/v1/namespaces/fitout-system/secrets")?;
         let left =

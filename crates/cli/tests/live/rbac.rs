@@ -111,6 +111,24 @@ fn live(faults: &Faults) -> Result<()> {
     faults.hub.client().create("/apis/compute.fitout.dev/v1alpha1/namespaces/org-acme/plans", &plan)?;
     hub.stop()?;
     let _hub = faults.run_hub("life")?;
+    // An extension that changes, and one of an organization's own.
+    let states = json!([{ "extension": "thing", "state": "Deprecated" }]);
+    let source = json!({ "directory": { "path": faults.catalog } });
+    let deprecated = json!({ "spec": { "source": source, "states": states } });
+    apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &deprecated))?;
+    let own = json!({ "spec": { "extension": "own", "version": "1.0.0", "manifests": { "path": "m" } } });
+    apply(&faults.hub, &object("fitout.dev/v1alpha1", "ExtensionDefinition", "org-acme", "own", &own))?;
+    until("both are offered", LIMIT, || {
+        let of = |path: &str| faults.hub.client().get(&format!("/apis/fitout.dev/v1alpha1/namespaces/{path}"));
+        of("org-acme/extensions/sideloaded.own")?;
+        let thing = of("fitout-system/extensions/local.thing")?;
+        ensure!(thing["spec"]["versions"][0]["state"] == "Deprecated", "{thing}");
+        let definition = of("org-acme/extensiondefinitions/own")?;
+        ensure!(condition(&definition, "Ready")["status"] == "True", "{definition}");
+        Ok(())
+    })?;
+    let definition = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensiondefinitions/own";
+    faults.hub.client().delete(definition)?;
     // A catalog that offers nothing any more.
     let empty = faults.hub.sandbox().dir().join("empty");
     fs::create_dir_all(&empty)?;
@@ -122,6 +140,7 @@ fn live(faults: &Faults) -> Result<()> {
         ensure!(left["items"] == json!([]), "{left}");
         Ok(())
     })?;
+    client.delete("/apis/fitout.dev/v1alpha1/namespaces/fitout-system/catalogs/local")?;
     // A cluster that goes, with what is installed on it.
     client.delete(&format!("/apis/fitout.dev/v1alpha1/namespaces/org-acme/clusters/{}", name_of(0)))?;
     until("all is gone, and all content", LIMIT, || {

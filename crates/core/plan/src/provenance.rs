@@ -98,7 +98,7 @@ mod tests {
         let files = files.map(|(path, text)| (format!("web/1.0.0/{path}"), text.as_bytes().to_vec())).collect();
         let packages = read_packages(files);
         assert!(packages.problems.is_empty(), "{:?}", packages.problems);
-        ResolvedPackage { package: Arc::clone(&packages.packages[0]), archive: None, why: String::new() }
+        ResolvedPackage { package: Arc::clone(&packages.packages[0]), archive: None, pack: None, why: String::new() }
     }
 
     fn chart() -> ResolvedPackage {

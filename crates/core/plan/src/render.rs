@@ -50,6 +50,8 @@ pub struct ResolvedPackage {
     pub package: Arc<Package>,
     /// The chart archive, where the chart comes from a repository.
     pub archive: Option<Archive>,
+    /// The stored content that has the package, if known.
+    pub pack: Option<Digest>,
     /// Why this version was chosen.
     pub why: String,
 }
@@ -89,6 +91,8 @@ pub struct RenderedRelease {
     pub app_version: String,
     /// The digest of the definition and its files.
     pub definition: Digest,
+    /// The stored content that has the definition and its files, if known.
+    pub pack: Option<Digest>,
     /// The values of the rendering.
     pub values: Value,
     /// Why this version was chosen.
@@ -235,6 +239,7 @@ impl ResolvedPackage {
             version: definition.version.to_string(),
             app_version: definition.app_version.clone().unwrap_or_default(),
             definition: self.package.digest.clone(),
+            pack: self.pack.clone(),
             values: given(definition, request.values),
             why: self.why.clone(),
             bootstrap: definition.bootstrap,
@@ -348,6 +353,7 @@ fn from_content(content: Content, digest: Digest, rolls_back_to: Option<u32>) ->
         version: String::new(),
         app_version: String::new(),
         definition: Digest::of(""),
+        pack: None,
         values: json!({}),
         why: String::new(),
         bootstrap: true,
@@ -398,7 +404,7 @@ mod tests {
         let resolution = resolve(&request, &Offer { versions, lost: None, problem: problem.as_deref() })?;
         let found = packages.packages.iter().find(|package| package.digest == resolution.version.digest);
         let package = Arc::clone(found.unwrap());
-        let chosen = ResolvedPackage { package, archive: None, why: resolution.why };
+        let chosen = ResolvedPackage { package, archive: None, pack: None, why: resolution.why };
         match chosen.render(&request, &BTreeMap::new(), &world)? {
             RenderProgress::Ready(release) => Ok(*release),
             RenderProgress::Need(lookups) => panic!("{lookups:?}"),

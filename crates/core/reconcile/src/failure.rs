@@ -54,6 +54,7 @@ mod tests {
             action,
             version: "1.0.0".to_owned(),
 definition: Digest::of(""),
+            pack: None,
             inputs: Some(Digest::of(inputs)),
             artifact: Digest::of(inputs),
             inventory: vec![],

@@ -133,8 +133,10 @@ pub struct Revision {
     pub action: Action,
     /// The version of the extension.
     pub version: String,
-    /// The digest of the definition and its files, which are stored under it.
+    /// The digest of the definition and its files.
     pub definition: Digest,
+    /// The content that has the definition and its files, if known.
+    pub pack: Option<Digest>,
     /// The digest of the inputs that the artifact was rendered from, if known.
     pub inputs: Option<Digest>,
     /// The digest of the artifact.

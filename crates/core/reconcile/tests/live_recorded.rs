@@ -44,7 +44,7 @@ fn chosen(folder: &Path) -> Result<ResolvedPackage> {
     files(folder, "web/1.0.0/chart", &mut all)?;
     let packages = read_packages(all);
     let package = packages.packages.first().ok_or_else(|| anyhow!("{:?}", packages.problems))?;
-    Ok(ResolvedPackage { package: Arc::clone(package), archive: None, why: String::new() })
+    Ok(ResolvedPackage { package: Arc::clone(package), archive: None, pack: None, why: String::new() })
 }
 
 fn request(apis: &Apis) -> Request<'_> {

@@ -96,6 +96,7 @@ impl Scene {
                 action: Action::Install,
                 version: "1.0.0".to_owned(),
 definition: Digest::of(""),
+            pack: None,
                 inputs: None,
                 artifact: before.artifact.digest,
                 inventory: objects.iter().map(id).collect(),

@@ -54,6 +54,10 @@ pub struct ExtensionRevisionSpec {
     /// The digest of the definition.
     #[schemars(length(max = 128), transform = rules::digest())]
     pub definition_digest: String,
+    /// The digest of the content that has the definition and its files, so that the catalog may lose them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128), transform = rules::digest())]
+    pub pack_digest: Option<String>,
     /// The digest of the rendered artifact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128), transform = rules::digest())]
@@ -90,9 +94,9 @@ fn name_is_made_of_its_parts() -> kube::core::Rule {
 }
 
 impl ExtensionRevisionSpec {
-    /// The digests of the content that the revision names: its definition, its artifact and its chart.
+    /// The digests of the content that the revision names: the pack with its definition, its artifact and its chart.
     pub fn contents(&self) -> impl Iterator<Item = &String> {
-        [Some(&self.definition_digest), self.artifact_digest.as_ref(), self.chart_digest.as_ref()].into_iter().flatten()
+        [&self.pack_digest, &self.artifact_digest, &self.chart_digest].into_iter().flatten()
     }
 }
 

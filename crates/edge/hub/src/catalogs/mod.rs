@@ -139,6 +139,11 @@ impl Catalogs {
         complete.then_some(named)
     }
 
+    /// Whether a snapshot names this pack. If one does, the pack is stored.
+    pub(crate) fn names_pack(&self, pack: &Digest) -> bool {
+        self.snapshots.borrow().by_catalog.values().any(|snapshot| snapshot.packs().any(|named| named == pack))
+    }
+
     fn reading(&self) -> MutexGuard<'_, BTreeMap<Digest, usize>> {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }

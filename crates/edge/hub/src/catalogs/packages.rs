@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_content::Error as ContentError;
-use fitout_model::{Digest, Package, Problem};
+use fitout_model::{Digest, Package};
 use fitout_snapshot::{Pack, PackError};
 
 use super::Catalogs;
@@ -27,9 +27,6 @@ pub(crate) enum PackageError {
     /// Its pack is damaged.
     #[error(transparent)]
     Pack(#[from] PackError),
-    /// It is damaged.
-    #[error(transparent)]
-    Invalid(#[from] Problem),
 }
 
 impl PackageCache {
@@ -50,19 +47,14 @@ impl PackageCache {
 }
 
 impl Hub {
-    /// The package with this digest: from memory, from this pack, or stored by itself, as revisions name it.
-    pub(crate) async fn package(&self, digest: &Digest, pack: Option<&Digest>) -> Result<Arc<Package>, PackageError> {
+    /// The package with this digest, from memory or from this pack.
+    pub(crate) async fn package(&self, digest: &Digest, pack: &Digest) -> Result<Arc<Package>, PackageError> {
         let known = self.catalogs.packages.lock().get(digest).cloned();
         if let Some(package) = known {
             return Ok(package);
         }
-        let package = match pack {
-            Some(pack) => {
-                let content = self.content.get(pack).await?;
-                run_blocking(content.len(), || Pack::package(&content, digest))?
-            }
-            None => Package::from_archive(&self.content.get(digest).await?)?,
-        };
+        let content = self.content.get(pack).await?;
+        let package = run_blocking(content.len(), || Pack::package(&content, digest))?;
         Ok(self.catalogs.packages.insert(package))
     }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use fitout_api::ExtensionInstance;
-use fitout_model::Package;
+use fitout_model::{Digest, Package};
 use fitout_plan::{Offer, RenderError, Request, ResolvedPackage, resolve};
+use fitout_reconcile::Revision;
 use fitout_snapshot::VersionEntry;
 use serde_json::{Value, json};
 
@@ -16,7 +17,15 @@ use crate::reconcile::worker::Worker;
 pub(crate) struct Versions {
     offered: Offered,
     /// The installed version, if the catalog has lost it, with its package.
-    lost: Option<(VersionEntry, Arc<Package>)>,
+    lost: Option<Lost>,
+}
+
+/// An installed version that the catalog has lost.
+struct Lost {
+    entry: VersionEntry,
+    package: Arc<Package>,
+    /// The content that has the package.
+    pack: Digest,
 }
 
 impl Versions {
@@ -24,7 +33,7 @@ impl Versions {
     pub(crate) fn fingerprint(&self) -> Value {
         let state = |version: &VersionEntry| json!([version.digest, version.state, version.note, version.kubernetes]);
         let versions = self.offered.entry.iter().flat_map(|entry| &entry.versions).map(state);
-        json!([versions.collect::<Vec<_>>(), self.lost.as_ref().map(|(entry, _)| state(entry)), self.offered.problem])
+        json!([versions.collect::<Vec<_>>(), self.lost.as_ref().map(|lost| state(&lost.entry)), self.offered.problem])
     }
 }
 
@@ -36,14 +45,20 @@ impl Worker {
         let kubernetes = &self.target.info().version;
         let offered = self.hub.catalogs.offered(&catalog, &instance.spec.extension.name, kubernetes);
         let lost = match self.recorded.deployed() {
-            Some(deployed) if !offered.has(&deployed.version) => {
-                // A revision of an older hub names a definition that was not stored: there is nothing to go on with.
-                let package = self.hub.package(&deployed.definition, None).await.ok();
-                package.map(|package| (VersionEntry::of(&package), package))
-            }
+            Some(deployed) if !offered.has(&deployed.version) => self.lost(deployed).await,
             _ => None,
         };
         Versions { offered, lost }
+    }
+
+    /// The package that a revision has installed. A revision of an older hub does not say where it is stored.
+    async fn lost(&self, deployed: &Revision) -> Option<Lost> {
+        let pack = deployed.pack.clone()?;
+        let package = self.hub.package(&deployed.definition, &pack).await;
+        let package = package
+            .inspect_err(|error| tracing::warn!(instance = self.name, %error, "failed to read installed definition"))
+            .ok()?;
+        Some(Lost { entry: VersionEntry::of(&package), package, pack })
     }
 
     /// Chooses the version of an instance and reads its package.
@@ -55,20 +70,21 @@ impl Worker {
         let Versions { offered, lost } = versions;
         let offer = Offer {
             versions: offered.entry.as_ref().map_or(&[], |entry| &entry.versions),
-            lost: lost.as_ref().map(|(entry, _)| entry),
+            lost: lost.as_ref().map(|lost| &lost.entry),
             problem: offered.problem.as_deref(),
         };
         let resolution = resolve(request, &offer)?;
         let digest = &resolution.version.digest;
-        let package = match (lost, &offered.entry) {
-            (Some((entry, package)), _) if entry.digest == *digest => Arc::clone(package),
-            (_, entry) => {
-                let pack = entry.as_ref().map(|entry| &entry.pack);
-                let read = self.hub.package(digest, pack).await;
-                read.map_err(|error| RenderError::Unavailable(error.to_string()))?
+        let (package, pack) = match (lost, &offered.entry) {
+            (Some(lost), _) if lost.entry.digest == *digest => (Arc::clone(&lost.package), &lost.pack),
+            (_, Some(entry)) => {
+                let read = self.hub.package(digest, &entry.pack).await;
+                (read.map_err(|error| RenderError::Unavailable(error.to_string()))?, &entry.pack)
             }
+            // A version is either offered or lost.
+            (_, None) => return Err(RenderError::Unresolved(resolution.why)),
         };
-        Ok(ResolvedPackage { package, archive: None, why: resolution.why })
+        Ok(ResolvedPackage { package, archive: None, pack: Some(pack.clone()), why: resolution.why })
     }
 }
 

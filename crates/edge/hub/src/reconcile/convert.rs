@@ -75,6 +75,7 @@ pub(crate) fn revision(revision: &ExtensionRevision, deployed: Option<u32>) -> R
         },
         version: spec.version.clone(),
         definition: spec.definition_digest.clone().into(),
+        pack: spec.pack_digest.clone().map(Into::into),
         inputs: spec.input_digest.clone().map(Into::into),
         artifact: spec.artifact_digest.clone().unwrap_or_default().into(),
         inventory: spec.inventory.iter().map(object_id).collect(),

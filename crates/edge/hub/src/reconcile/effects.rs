@@ -13,6 +13,7 @@ use fitout_model::{Digest, ObjectId, Package};
 use fitout_plan::{Ignored, PlannedHook, RenderedRelease, adopted};
 use fitout_reconcile::namespace::{self, NamespaceDecision};
 use fitout_reconcile::{Action, Effect, HookPhase, Outcome, RecordStatus, Revision, hook_failure_message, record};
+use fitout_snapshot::Pack;
 use futures::future::join_all;
 use kube::api::PostParams;
 use kube::{Api, ResourceExt};
@@ -127,6 +128,7 @@ impl Worker {
                 if let (Some(revision), Some(rendered)) = (self.recorded.revisions.last_mut(), rendered) {
                     revision.version.clone_from(&rendered.version);
                     revision.definition.clone_from(&rendered.definition);
+                    revision.pack.clone_from(&rendered.pack);
                     revision.inputs.clone_from(&rendered.inputs);
                 }
             }
@@ -170,7 +172,7 @@ impl Worker {
             }
             Effect::WriteRevision { number, action } => {
                 let rendered = required()?;
-                let package = rendered.chosen.as_ref().map(|chosen| &*chosen.package);
+                let package = rendered.chosen.as_ref().map(|chosen| &chosen.package);
                 self.write_revision(instance, rendered, package, *number, *action, rendered.inputs.as_ref()).await?;
             }
             Effect::Adopt { number, keep } => {
@@ -279,7 +281,7 @@ impl Worker {
         &self,
         instance: &ExtensionInstance,
         rendered: &RenderedRelease,
-        package: Option<&Package>,
+        package: Option<&Arc<Package>>,
         number: u32,
         action: Action,
         inputs: Option<&Digest>,
@@ -295,10 +297,7 @@ impl Worker {
                 self.hub.content.put_packed(&content).await?;
             }
         }
-        // With its package, an instance can change its values after the catalog has lost the version.
-        if let Some(package) = package.filter(|package| !self.hub.names_content(&package.digest)) {
-            self.hub.content.put(&package.archive()).await?;
-        }
+        let pack = self.stored_pack(rendered, package).await?;
         let archive = rendered.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
         if let Some(archive) = archive.filter(|archive| !self.hub.names_content(&archive.digest)) {
             self.hub.content.put(&archive.content).await?;
@@ -309,6 +308,7 @@ impl Worker {
             action: convert::action(action),
             version: rendered.version.clone(),
             definition_digest: rendered.definition.to_string(),
+            pack_digest: pack.map(|pack| pack.to_string()),
             artifact_digest: Some(rendered.artifact.digest.to_string()),
             values_digest: Some(Digest::of_value(&rendered.values).to_string()),
             input_digest: inputs.map(ToString::to_string),
@@ -341,6 +341,23 @@ impl Worker {
                 }
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The stored content that has the definition of a release: the pack that it was read from, or a pack of its own if the
+    /// catalog and all revisions have dropped that one meanwhile.
+    async fn stored_pack(
+        &self,
+        rendered: &RenderedRelease,
+        package: Option<&Arc<Package>>,
+    ) -> Result<Option<Digest>, ReconcileError> {
+        let is_stored = |pack: &&Digest| self.hub.catalogs.names_pack(pack) || self.hub.names_content(pack);
+        match (rendered.pack.as_ref().filter(is_stored), package) {
+            (None, Some(package)) => {
+                let pack = Pack::of(std::slice::from_ref(package));
+                Ok(Some(self.hub.content.put(&pack.content).await?))
+            }
+            (pack, _) => Ok(pack.cloned()),
         }
     }
 
@@ -412,7 +429,8 @@ impl Worker {
         theirs.version.clone_from(&desired.version);
         theirs.definition = desired.definition.clone();
         let inputs = desired.inputs.clone().filter(|_| keep);
-        let package = desired.chosen.as_ref().map(|chosen| &*chosen.package);
+        let package = desired.chosen.as_ref().map(|chosen| &chosen.package);
+        theirs.pack.clone_from(&desired.pack);
         self.write_revision(instance, &theirs, package, number, Action::Adopt, inputs.as_ref()).await?;
         let deployed = record::status(&release) == RecordStatus::Deployed;
         Ok(Revision {
@@ -420,6 +438,7 @@ impl Worker {
             action: Action::Adopt,
             version: theirs.version,
             definition: theirs.definition,
+            pack: theirs.pack,
             inputs,
             artifact: theirs.artifact.digest.clone(),
             inventory: theirs.artifact.inventory(),

@@ -278,8 +278,11 @@ impl Worker {
     ) -> Result<RenderedRelease, RenderError> {
         let mut rendered = self.restored(instance, number).await?;
         // Only Helm's tables show the app version; it is empty for a revision of an older hub, without its package.
-        let package = self.hub.package(&rendered.definition, None).await.ok();
-        rendered.app_version = package.and_then(|package| package.definition.app_version.clone()).unwrap_or_default();
+        if let Some(pack) = &rendered.pack {
+            let package = self.hub.package(&rendered.definition, pack).await.ok();
+            rendered.app_version =
+                package.and_then(|package| package.definition.app_version.clone()).unwrap_or_default();
+        }
         Ok(rendered)
     }
 
@@ -308,6 +311,7 @@ impl Worker {
             from_stored_content(&self.content(instance, &revision.artifact).await?.ok_or_else(lost)?, Some(number))?;
         rendered.version.clone_from(&revision.version);
         rendered.definition.clone_from(&revision.definition);
+        rendered.pack.clone_from(&revision.pack);
         rendered.inputs.clone_from(&revision.inputs);
         rendered.why = format!("a rollback to revision {number} was requested");
         Ok(rendered)

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use fitout_testkit::{apply, condition, object, until};
+use fitout_testkit::{INSTANCES, apply, condition, object, until};
 use serde_json::{Value, json};
 
 use crate::world::{LIMIT, World};
@@ -181,7 +181,9 @@ fn sources_by_kubernetes_version(world: &World) -> Result<()> {
         copy(&world.catalog, &root.join(key))?;
         let map = root.join(key).join("thing/1.0.0/m/all.yaml");
         let text = fs::read_to_string(&map)?.replace("\"x${size}\"", &format!("\"for-{key}-${{size}}\""));
-        fs::write(map, text)?;
+        // The CRD stays with the release that was uninstalled.
+        let maps: Vec<&str> = text.split("---\n").filter(|document| document.contains("kind: ConfigMap")).collect();
+        fs::write(map, maps.join("---\n"))?;
     }
     let source = |key: &str| json!({ "directory": { "path": root.join(key) } });
     let spec = json!({ "spec": { "sources": { "1.35": source("1.35"), "1.36": source("1.36") } } });
@@ -199,7 +201,9 @@ fn sources_by_kubernetes_version(world: &World) -> Result<()> {
     });
     apply(&world.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", "keyed", &json!({ "spec": instance })))?;
     until("the source of 1.36 is installed", LIMIT, || {
-        let map = world.target.client().find("/api/v1/namespaces/keyed/configmaps/kept")?.context("no config map")?;
+        let instance = world.hub.client().get(&format!("{INSTANCES}/keyed"))?;
+        let map = world.target.client().find("/api/v1/namespaces/keyed/configmaps/kept")?;
+        let map = map.with_context(|| instance["status"].to_string())?;
         if map["data"]["size"] == "for-1.36-1" { Ok(()) } else { Err(anyhow!("{}", map["data"])) }
     })?;
 

@@ -115,6 +115,8 @@ fn a_whole_life() -> Result<()> {
     assert_eq!(target.get("/api/v1/namespaces/thing/secrets")?["items"], json!([]));
     let left = world.hub.client().get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
     assert_eq!(left["items"], json!([]));
+    // The rest is the catalog's.
+    world.hub.kubectl().run(&["delete", "catalogs", "--all", "--all-namespaces"])?;
     until("its content is swept up", LIMIT, || {
         let content = "/api/v1/namespaces/fitout-system/secrets?fieldSelector=type%3Dfitout.dev/content";
         let left = world.hub.client().get(content)?;
@@ -126,7 +128,7 @@ fn a_whole_life() -> Result<()> {
 fn wrong_input_is_said_in_the_status_and_the_next_edit_heals_it() -> Result<()> {
     let world = World::start()?;
     let rows = [
-        (json!({ "version": "3.x" }), "no version of thing is in 3.x; available: 1.0.0, 2.0.0"),
+        (json!({ "version": "3.x" }), "no version of thing is in 3.x; available: 2.0.0, 1.0.0"),
         (json!({ "values": { "siez": 1 } }), "values.siez: unknown parameter; did you mean `size`?"),
         (json!({ "values": { "size": "big" } }), "values.size: it is not of type \"integer\"; change the value"),
     ];

@@ -37,6 +37,7 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             let exists = catalogs.contains(key);
             if !exists {
                 task.abort();
+                hub.content_gc.notify_one();
             }
             exists
         });

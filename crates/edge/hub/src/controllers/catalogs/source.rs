@@ -270,7 +270,7 @@ impl<'a> Source<'a> {
             else {
                 continue;
             };
-            match self.hub.package(&changed.published, Some(&before.pack)).await {
+            match self.hub.package(&changed.published, &before.pack).await {
                 Ok(published) => {
                     kept.push(format!(
                         "{extension} {}: the source has changed its content from {} to {}; the published content stays",
