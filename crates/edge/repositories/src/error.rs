@@ -1,4 +1,4 @@
-//! Errors of fetching a chart, and whether a retry can succeed.
+//! Errors of repositories and registries, and whether a retry can succeed.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use fitout_model::Digest;
 use crate::Wanted;
 use crate::address::redacted;
 
-/// The reason why a chart cannot be fetched, as one sentence without secrets.
+/// The reason why a request fails, as one sentence without secrets.
 #[derive(Debug, thiserror::Error)]
 #[error("{subject}: {cause}")]
 pub struct Error {
-    /// The chart and its repository.
+    /// The chart, the repository or the archive.
     subject: String,
     /// The cause.
     #[source]
@@ -20,7 +20,8 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) fn new(wanted: &Wanted<'_>, cause: Cause) -> Self {
+    /// An error about a chart.
+    pub(crate) fn of_chart(wanted: &Wanted<'_>, cause: Cause) -> Self {
         let repository = redacted(wanted.repository);
         // The address of a registry may include the chart.
         let subject = match wanted.chart {
@@ -28,6 +29,11 @@ impl Error {
             chart => format!("chart {chart} of {repository}"),
         };
         Self { subject, cause }
+    }
+
+    /// An error about a repository, an archive or a push, at this address.
+    pub(crate) fn of(what: &str, address: &str, cause: Cause) -> Self {
+        Self { subject: format!("{what} {}", redacted(address)), cause }
     }
 
     /// Whether the same request may succeed later without any change by a user.
@@ -129,6 +135,12 @@ pub enum Cause {
         what: String,
         /// The status.
         status: u16,
+    },
+    /// The server answers that the resource has not changed, to a request that does not ask whether it has.
+    #[error("{what} returned 304 (not modified) to an unconditional request; check the proxy before the server")]
+    NotModified {
+        /// The requested resource.
+        what: String,
     },
     /// A redirect that is not followed.
     #[error("{what} is redirected {reason}; check the address of the repository")]
@@ -245,6 +257,9 @@ pub enum AddressError {
     /// The address cannot have paths below it.
     #[error("cannot have an index.yaml below it; correct it")]
     NoBase,
+    /// The address is that of a registry.
+    #[error("is that of a registry, which has no index; list its charts instead")]
+    NoIndex,
     /// The address contains credentials.
     #[error("contains a user or a password; give them as credentials of the repository")]
     Credentials,
@@ -385,6 +400,12 @@ pub enum IndexError {
     /// `entries` is not a mapping.
     #[error("its entries are not a mapping")]
     Entries,
+    /// A chart is listed twice.
+    #[error("it lists the chart {0} twice")]
+    DuplicateChart(String),
+    /// The charts have too many versions.
+    #[error("its charts have more than {0} versions")]
+    TooManyVersions(usize),
     /// The versions of a chart are not a list.
     #[error("the versions of {0} are not a list")]
     Versions(String),

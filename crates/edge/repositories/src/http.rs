@@ -140,6 +140,7 @@ impl Response {
         let retry_after = self.header(&RETRY_AFTER).next().and_then(parse_retry_after);
         match status {
             200 => Ok(self),
+            304 => Err(Cause::NotModified { what }),
             401 | 403 if self.from_home => {
                 Err(Cause::Refused { what, status, with_credentials: self.with_credentials })
             }

@@ -1,6 +1,6 @@
-//! Fetches charts from HTTP repositories and OCI registries.
+//! Fetches charts and catalogs from HTTP repositories and OCI registries, lists what they offer, and pushes to registries.
 //!
-//! The result is a chart's archive and its digest. A server may be slow, broken or malicious: an archive without the
+//! A fetched chart is an archive and its digest. A server may be slow, broken or malicious: an archive without the
 //! stated digest is rejected, credentials are sent to the server they are for and to no other, and every error says
 //! whether a retry can succeed.
 //!
@@ -19,6 +19,7 @@ mod access;
 mod address;
 mod challenge;
 mod choice;
+mod conditional;
 mod error;
 mod expected;
 mod http;
@@ -28,13 +29,16 @@ mod manifest;
 mod registry;
 mod repository;
 mod tls;
+mod whole_index;
 
 use std::time::Duration;
 
 use fitout_model::Digest;
+use fitout_snapshot::ChartVersion;
 use tokio::sync::Semaphore;
 
 pub use access::{Access, Identity};
+pub use conditional::{Answer, Validators};
 pub use error::{AccessError, AddressError, Cause, ChartError, Error, IndexError, RedirectError, ResponseError};
 
 use address::Address;
@@ -65,6 +69,30 @@ pub struct Fetched {
     pub version: String,
 }
 
+/// A chart of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexedChart {
+    /// The name by which the repository lists it. Its versions usually have the same name.
+    pub name: String,
+    /// Its versions in the order of the index, without those that Helm skips: without a name, with an invalid version,
+    /// or with an invalid type, maintainer or dependency.
+    pub versions: Vec<ChartVersion>,
+}
+
+/// A whole index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index<T> {
+    /// The collected charts.
+    pub charts: T,
+    /// The digest of the uncompressed index.
+    pub revision: Digest,
+    /// The validators of the next request.
+    pub validators: Validators,
+    /// The time at which the index was generated, as it states. An older one than before means that the server offers an
+    /// old index again.
+    pub generated: Option<String>,
+}
+
 /// Limits on the size and duration of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -73,6 +101,8 @@ pub struct Limits {
     /// Bytes of an index that has to be in memory as a whole, because it is not written line by line. Parsing YAML
     /// takes 13 times as much memory, parsing JSON no more; one index is parsed at a time.
     pub held: u64,
+    /// Versions of all charts of an index.
+    pub versions: usize,
     /// Bytes of an archive.
     pub archive: u64,
     /// Timeout of a connection attempt.
@@ -90,6 +120,8 @@ impl Default for Limits {
         Self {
             index: 256 << 20,
             held: 32 << 20,
+            // About 100 MB in memory.
+            versions: 200_000,
             archive: 100 << 20,
             connect: Duration::from_secs(10),
             silence: Duration::from_secs(30),
@@ -129,6 +161,28 @@ impl Sources {
             Ok(Address::Registry(registry)) => registry::fetch(&self.http, &registry, wanted, access).await,
             Err(error) => Err(Cause::Address(error)),
         };
-        fetched.map_err(|cause| Error::new(wanted, cause))
+        fetched.map_err(|cause| Error::of_chart(wanted, cause))
+    }
+
+    /// Reads all charts of an HTTP repository's index while it is received, in memory for one chart. With the validators
+    /// of an earlier answer, an unchanged index costs one conditional request.
+    ///
+    /// `collect` adds a chart to the result. It is called once for each chart, and again from the first chart with a new
+    /// result if the index turns out to be YAML that has to be parsed as a whole. An error leaves no partial result.
+    ///
+    /// Does not retry: [`Error::passing`] says whether a retry can succeed.
+    pub async fn index<T: Default + Send>(
+        &self,
+        repository: &str,
+        validators: Option<&Validators>,
+        access: &Access,
+        collect: impl FnMut(&mut T, IndexedChart) + Send,
+    ) -> Result<Answer<Index<T>>, Error> {
+        let index = match Address::parse(repository) {
+            Ok(Address::Http(base)) => whole_index::read(self, &base, validators, access, collect).await,
+            Ok(Address::Registry(_)) => Err(Cause::Address(AddressError::NoIndex)),
+            Err(error) => Err(Cause::Address(error)),
+        };
+        index.map_err(|cause| Error::of("repository", repository, cause))
     }
 }
