@@ -18,8 +18,10 @@
 mod access;
 mod address;
 mod challenge;
+mod chart_config;
 mod choice;
 mod conditional;
+mod download;
 mod error;
 mod expected;
 mod http;
@@ -39,9 +41,15 @@ use tokio::sync::Semaphore;
 
 pub use access::{Access, Identity};
 pub use conditional::{Answer, Validators};
-pub use error::{AccessError, AddressError, Cause, ChartError, Error, IndexError, RedirectError, ResponseError};
+pub use download::Downloaded;
+pub use error::{
+    AccessError, AddressError, CatalogError, Cause, ChartError, Error, IndexError, RedirectError, ResponseError,
+};
 
-use address::Address;
+pub use registry::list::{ChartListing, ListedCharts, RegistryChart, RegistryVersion, SkippedTag};
+pub use registry::push::{CatalogPush, ChartPush, Pushed};
+
+use address::{Address, RegistryPath};
 use http::Http;
 use index_cache::IndexCache;
 
@@ -158,7 +166,7 @@ impl Sources {
     pub async fn fetch(&self, wanted: &Wanted<'_>, access: &Access) -> Result<Fetched, Error> {
         let fetched = match Address::parse(wanted.repository) {
             Ok(Address::Http(base)) => repository::fetch(self, &base, wanted, access).await,
-            Ok(Address::Registry(registry)) => registry::fetch(&self.http, &registry, wanted, access).await,
+            Ok(Address::Registry(registry)) => registry::pull::fetch(&self.http, &registry, wanted, access).await,
             Err(error) => Err(Cause::Address(error)),
         };
         fetched.map_err(|cause| Error::of_chart(wanted, cause))
@@ -184,5 +192,67 @@ impl Sources {
             Err(error) => Err(Cause::Address(error)),
         };
         index.map_err(|cause| Error::of("repository", repository, cause))
+    }
+
+    /// Lists the charts of a registry, with the metadata of each version. Without names it lists all charts below the
+    /// address, which fails with [`Cause::NoCatalog`] at registries that do not list their repositories.
+    ///
+    /// A listing costs one request for the tags of each chart, and two for each version that is not in `known`. Known
+    /// versions whose tag is gone are left out. A known tag that has moved to another manifest is noticed with
+    /// `check_known` only, which costs one more request for each known version; an installation does not need it, as
+    /// [`Sources::fetch`] verifies the digest of the archive. At most eight requests are sent at a time.
+    ///
+    /// Fails if the tags of a chart cannot be listed for now. A chart or a version that cannot be read is in
+    /// [`ListedCharts::unread`] instead.
+    pub async fn list_charts(&self, listing: &ChartListing<'_>, access: &Access) -> Result<ListedCharts, Error> {
+        let failed = |cause| Error::of("registry", listing.repository, cause);
+        let path = registry_path(listing.repository).map_err(failed)?;
+        registry::list::list(&self.http, &path, listing, access).await.map_err(failed)
+    }
+
+    /// Downloads an archive of definitions of up to `limit` bytes: from an HTTP server, or from a registry, at
+    /// `oci://host/path:tag` or `oci://host/path@sha256:…`, where it is the layer of the type
+    /// `application/vnd.fitout.catalog.v1.tar+gzip`. With the validators of an earlier answer, an unchanged archive costs
+    /// one request.
+    pub async fn download(
+        &self,
+        address: &str,
+        validators: Option<&Validators>,
+        limit: u64,
+        access: &Access,
+    ) -> Result<Answer<Downloaded>, Error> {
+        let downloaded = match Address::parse(address) {
+            Ok(Address::Http(url)) => download::download(&self.http, url, validators, limit, access).await,
+            Ok(Address::Registry(path)) => {
+                registry::artifact::download(&self.http, &path, validators, limit, access).await
+            }
+            Err(error) => Err(Cause::Address(error)),
+        };
+        downloaded.map_err(|cause| match cause {
+            Cause::Missing { what } => Error::of("catalog", address, Cause::NotFound { what }),
+            cause => Error::of("catalog", address, cause),
+        })
+    }
+
+    /// Pushes a chart to a registry as `helm push` does: with the same config, layers, annotations and tag. Blobs that
+    /// the registry has are not uploaded again. A tag that exists is moved, unless the registry refuses that.
+    pub async fn push_chart(&self, push: &ChartPush<'_>, access: &Access) -> Result<Pushed, Error> {
+        let failed = |cause| Error::of("registry", push.repository, cause);
+        let path = registry_path(push.repository).map_err(failed)?;
+        registry::push::chart(&self.http, &path, push, access).await.map_err(failed)
+    }
+
+    /// Pushes an archive of definitions to a registry, as [`Sources::download`] reads it.
+    pub async fn push_catalog(&self, push: &CatalogPush<'_>, access: &Access) -> Result<Pushed, Error> {
+        let failed = |cause| Error::of("catalog", push.address, cause);
+        let path = registry_path(push.address).map_err(failed)?;
+        registry::push::catalog(&self.http, &path, push, access).await.map_err(failed)
+    }
+}
+
+fn registry_path(address: &str) -> Result<RegistryPath, Cause> {
+    match Address::parse(address).map_err(Cause::Address)? {
+        Address::Registry(path) => Ok(path),
+        Address::Http(_) => Err(Cause::Address(AddressError::NoRegistry)),
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use fitout_helm_ranges::Version;
 use fitout_model::Digest;
 use flate2::read::GzDecoder;
-use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderName};
+use reqwest::{Method, Url};
 
 use crate::access::Credential;
 use crate::address::{redacted, resolve};
@@ -16,7 +16,8 @@ use crate::expected::Expected;
 use crate::http::{Request, Response};
 use crate::index::{Charts, Found, IndexReader, OneChart, Release, ScanError, parse_whole};
 use crate::index_cache::IndexCache;
-use crate::{Access, AddressError, Cause, Fetched, IndexError, ResponseError, Sources, Validators, Wanted, registry};
+use crate::registry::pull;
+use crate::{Access, AddressError, Cause, Fetched, IndexError, ResponseError, Sources, Validators, Wanted};
 
 /// Fetches a chart from the first of its URLs that has it.
 pub(crate) async fn fetch(
@@ -63,8 +64,9 @@ impl<'a> Repository<'a> {
     }
 
     pub(crate) async fn get(&self, url: Url, headers: &[(HeaderName, String)]) -> Result<Response, Cause> {
-        let request = Request { url, home: self.base, access: self.access, credential: &self.credential, headers };
-        self.sources.http.get(request).await
+        let (home, access, credential) = (self.base, self.access, &self.credential);
+        let request = Request { method: Method::GET, url, home, access, credential, headers, body: None };
+        self.sources.http.send(request).await
     }
 
     /// Reads the versions of a chart, from the cache if the index has not changed.
@@ -146,7 +148,7 @@ impl<'a> Repository<'a> {
     /// Fetches an archive from one of its URLs.
     async fn archive(&self, reference: &str, expected: &Expected<'_>) -> Result<Fetched, Cause> {
         if reference.starts_with("oci://") {
-            return registry::fetch_url(&self.sources.http, reference, expected, &self.access.elsewhere()).await;
+            return pull::fetch_url(&self.sources.http, reference, expected, &self.access.elsewhere()).await;
         }
         let url = resolve(self.base, reference).filter(|url| matches!(url.scheme(), "http" | "https"));
         let malformed =
