@@ -265,7 +265,7 @@ pub enum Cause {
         with_credentials: bool,
     },
     /// The registry does not accept a push.
-    #[error("the push to {what} failed with {status}{}; {}", shown_code(.code), failure_remedy(*.status))]
+    #[error("the push to {what} failed with {status}{}; {}", shown_code(.code.as_ref()), failure_remedy(*.status))]
     PushFailed {
         /// The resource.
         what: String,
@@ -284,8 +284,8 @@ fn push_remedy(with_credentials: bool) -> &'static str {
     }
 }
 
-fn shown_code(code: &Option<String>) -> String {
-    code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default()
+fn shown_code(code: Option<&String>) -> String {
+    code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
 fn failure_remedy(status: u16) -> &'static str {

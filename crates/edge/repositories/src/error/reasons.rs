@@ -146,7 +146,7 @@ pub enum IndexError {
     #[error("{0}")]
     Gzip(String),
     /// Invalid YAML.
-    #[error("{0}")]
+    #[error("{}", .0.to_string().replace("\n  ", " "))]
     Yaml(fitout_go_yaml::Error),
     /// Not UTF-8.
     #[error("it is not UTF-8")]

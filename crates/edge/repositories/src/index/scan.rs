@@ -80,8 +80,12 @@ pub(crate) struct Scan<C> {
     has_version: bool,
     /// The time at which the index was generated.
     generated: Option<String>,
+    /// The number of lines so far.
+    lines: usize,
     /// The lines of the current version.
     item: Vec<u8>,
+    /// The number of lines before them.
+    item_start: usize,
     stop: Option<Stop>,
 }
 
@@ -96,7 +100,9 @@ impl<C: Charts> Scan<C> {
             started: false,
             has_version: false,
             generated: None,
+            lines: 0,
             item: Vec::new(),
+            item_start: 0,
             stop: None,
         }
     }
@@ -152,6 +158,7 @@ impl<C: Charts> Scan<C> {
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), Stop> {
+        self.lines += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = if self.started { line } else { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line) };
         if has_line_break(line) {
@@ -246,6 +253,9 @@ impl<C: Charts> Scan<C> {
     }
 
     fn keep(&mut self, line: &[u8]) -> Result<(), Stop> {
+        if self.item.is_empty() {
+            self.item_start = self.lines - 1;
+        }
         self.item.extend_from_slice(line);
         self.item.push(b'\n');
         if self.item.len() > MAX_LENGTH { Err(ScanError::Unsupported.into()) } else { Ok(()) }
@@ -259,7 +269,8 @@ impl<C: Charts> Scan<C> {
         let text = std::str::from_utf8(&self.item).map_err(|_| IndexError::NotUtf8)?;
         let value = match block::parse(text) {
             Some(value) => value,
-            None => fitout_go_yaml::from_yaml_strict(text).map_err(IndexError::Yaml)?,
+            None => fitout_go_yaml::from_yaml_strict(text)
+                .map_err(|error| IndexError::Yaml(error.after_lines(self.item_start)))?,
         };
         self.item.clear();
         if let Value::Array(entries) = value {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fitout_helm_ranges::Version;
 use fitout_model::Digest;
 use fitout_snapshot::ChartVersion;
-use futures::{StreamExt, stream};
+use futures::StreamExt;
+use futures::stream::FuturesOrdered;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -96,9 +97,14 @@ pub(crate) async fn list(
     };
     let (slots, stopped) = (Semaphore::new(CONCURRENCY), AtomicBool::new(false));
     let lister = Lister { http, path, listing, access, slots, stopped };
-    let mut found = stream::iter(names.iter().map(|name| lister.chart(name))).buffered(CONCURRENCY);
+    let (mut names, mut running) = (names.iter(), FuturesOrdered::new());
     let (mut charts, mut unread, mut count, limit) = (Vec::new(), Vec::new(), 0, http.limits.versions);
-    while let Some(chart) = found.next().await {
+    loop {
+        while running.len() < CONCURRENCY {
+            let Some(name) = names.next() else { break };
+            running.push_back(lister.chart(name));
+        }
+        let Some(chart) = running.next().await else { break };
         let (chart, failed) = chart?;
         count += chart.versions.len() + chart.skipped.len();
         if count > limit {
@@ -145,7 +151,7 @@ async fn catalog(http: &Http, path: &RegistryPath, access: &Access) -> Result<Ve
 
 /// The result for a tag.
 enum Tag {
-    Version(RegistryVersion),
+    Version(Box<RegistryVersion>),
     Skipped(SkippedTag),
     Unread(Error),
     /// Not read, because the listing has stopped.
@@ -185,12 +191,15 @@ impl Lister<'_> {
         tags.sort_by(|(one, one_text), (other, other_text)| other.cmp(one).then_with(|| other_text.cmp(one_text)));
         tags.dedup();
         let known = self.listing.known.iter().find(|known| known.name == name);
-        let reads = tags.iter().map(|(_, version)| self.tag(&session, name, version, known));
-        let mut found = stream::iter(reads).buffered(CONCURRENCY);
-        let mut unread = Vec::new();
-        while let Some(tag) = found.next().await {
+        let (mut tags, mut running, mut unread) = (tags.iter(), FuturesOrdered::new(), Vec::new());
+        loop {
+            while running.len() < CONCURRENCY {
+                let Some((_, version)) = tags.next() else { break };
+                running.push_back(self.tag(&session, name, version, known));
+            }
+            let Some(tag) = running.next().await else { break };
             match tag {
-                Tag::Version(version) => chart.versions.push(version),
+                Tag::Version(version) => chart.versions.push(*version),
                 Tag::Skipped(skipped) => chart.skipped.push(skipped),
                 Tag::Unread(error) => unread.push(error),
                 Tag::Left => {}
@@ -204,10 +213,10 @@ impl Lister<'_> {
         let tag = tag(version);
         let _slot = self.slot().await;
         let read = match known.and_then(|chart| chart.versions.iter().find(|known| known.tag == tag)) {
-            Some(known) if !self.listing.check_known => return Tag::Version(known.clone()),
+            Some(known) if !self.listing.check_known => return Tag::Version(Box::new(known.clone())),
             _ if self.stopped.load(Ordering::Relaxed) => return Tag::Left,
             Some(known) => match session.manifest_digest(&tag).await {
-                Ok(manifest) if manifest == known.manifest => return Tag::Version(known.clone()),
+                Ok(manifest) if manifest == known.manifest => return Tag::Version(Box::new(known.clone())),
                 Ok(_) => read(session, name, version, &tag).await,
                 Err(cause) => Err(cause),
             },
@@ -220,7 +229,7 @@ impl Lister<'_> {
             }
         };
         match read {
-            Ok(version) => Tag::Version(version),
+            Ok(version) => Tag::Version(Box::new(version)),
             Err(
                 cause @ (Cause::NotAChart { .. }
                 | Cause::Malformed { .. }

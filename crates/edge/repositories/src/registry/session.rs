@@ -73,8 +73,7 @@ impl<'a> Session<'a> {
         struct Page {
             tags: Option<Vec<String>>,
         }
-        let pages = self.pages(self.url("tags/list"), |page: Page| page.tags.unwrap_or_default()).await?;
-        Ok(pages)
+        self.pages(self.url("tags/list"), |page: Page| page.tags.unwrap_or_default()).await
     }
 
     /// Reads all pages of a list.
