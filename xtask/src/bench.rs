@@ -18,6 +18,8 @@ pub(crate) enum Bench {
     Template,
     /// Render charts, against Helm: in process and as a command
     Render,
+    /// Read an index of 25 MB, against Helm
+    Index,
     /// Install 100 and 500 releases of a chart, against Flux, Helm and a bare loop of the same writes
     #[command(disable_help_flag = true)]
     Releases {
@@ -36,6 +38,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
             cargo(&["build", "--quiet", "--locked", "--release", "--package", "fitout-cli"])?;
             ("fitout-helm-chart", "render", vec![])
         }
+        Bench::Index => ("fitout-repositories", "index", vec![]),
         Bench::Releases { options } => {
             testbed::build_flux()?;
             ("fitout-cli", "releases", options)

@@ -155,6 +155,7 @@ fn builds() -> Vec<Build> {
         plain("oracle", "./render", "oracle-render"),
         plain("oracle", "./command", "oracle-command"),
         plain("oracle", "./chart", "oracle-chart"),
+        plain("oracle", "./index", "oracle-index"),
         Build {
             variables: vec![("helm.sh/helm/v4/internal/version.version", "v4.3.1".to_owned())],
             ..plain("oracle", "./helm", "oracle-helm")

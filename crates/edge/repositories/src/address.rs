@@ -57,16 +57,38 @@ impl RegistryPath {
             Some((name, digest)) => (name, Some(digest)),
             None => (whole.as_str(), None),
         };
-        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
-        let segment = |part: &str| part.bytes().all(allowed) && part.bytes().any(|byte| byte.is_ascii_alphanumeric());
-        if !name.split('/').all(segment) {
-            return Err(AddressError::Name(name.to_owned()));
-        }
+        check_name(name)?;
         match digest.map(sha256) {
             Some(None) => Err(AddressError::Digest),
             digest => Ok((name.to_owned(), digest.flatten())),
         }
     }
+
+    /// The name of an artifact in the registry, and its tag or the digest of its manifest.
+    pub(crate) fn artifact(&self) -> Result<(String, String), AddressError> {
+        let (name, reference) = match self.path.split_once('@') {
+            Some((name, digest)) => (name, sha256(digest).ok_or(AddressError::Digest)?),
+            None => match self.path.rsplit_once(':').filter(|(_, tag)| is_tag(tag)) {
+                Some((name, tag)) => (name, tag.to_owned()),
+                None => return Err(AddressError::NoTag),
+            },
+        };
+        check_name(name)?;
+        Ok((name.to_owned(), reference))
+    }
+}
+
+/// Fails if a name is invalid in a registry.
+fn check_name(name: &str) -> Result<(), AddressError> {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
+    let segment = |part: &str| part.bytes().all(allowed) && part.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    if name.split('/').all(segment) { Ok(()) } else { Err(AddressError::Name(name.to_owned())) }
+}
+
+/// Whether a text is a valid tag.
+fn is_tag(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    text.len() <= 128 && !text.is_empty() && text.bytes().all(allowed) && !text.starts_with(['.', '-'])
 }
 
 /// Resolves a URL of an index as Helm does: a relative one is relative to the folder of the index and keeps its query.

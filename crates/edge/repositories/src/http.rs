@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use fitout_model::Digest;
 use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, RequestBuilder, Url};
+use reqwest::{Client, Method, RequestBuilder, Url};
 
 use crate::access::Credential;
 use crate::address::{host, redacted, redirect, same_server};
@@ -30,8 +30,9 @@ pub(crate) struct Http {
     clients: Mutex<HashMap<Digest, Client>>,
 }
 
-/// A GET request.
+/// A request.
 pub(crate) struct Request<'a> {
+    pub(crate) method: Method,
     pub(crate) url: Url,
     /// The server to which credentials and the client certificate are sent.
     pub(crate) home: &'a Url,
@@ -39,6 +40,7 @@ pub(crate) struct Request<'a> {
     pub(crate) credential: &'a Credential,
     /// Headers that are sent to every server.
     pub(crate) headers: &'a [(HeaderName, String)],
+    pub(crate) body: Option<&'a [u8]>,
 }
 
 /// The response to a request.
@@ -49,7 +51,7 @@ pub(crate) struct Response {
     /// Whether it comes from the home server, without a redirect to another.
     pub(crate) from_home: bool,
     /// Whether the request had credentials.
-    with_credentials: bool,
+    pub(crate) with_credentials: bool,
 }
 
 impl Http {
@@ -57,15 +59,19 @@ impl Http {
         Self { limits, clients: Mutex::default() }
     }
 
-    /// Sends a request and follows redirects. Once a redirect leaves `home`, no more credentials are sent.
-    pub(crate) async fn get(&self, request: Request<'_>) -> Result<Response, Cause> {
+    /// Sends a request and follows redirects: of a write only those that keep the method. Once a redirect leaves `home`, no
+    /// more credentials are sent.
+    pub(crate) async fn send(&self, request: Request<'_>) -> Result<Response, Cause> {
         let what = redacted(request.url.as_str());
+        let is_read = matches!(request.method, Method::GET | Method::HEAD);
         let (mut url, mut at_home) = (request.url, true);
         for _ in 0..=self.limits.redirects {
             at_home &= same_server(&url, request.home);
             let client = self.client(request.access, at_home).map_err(Cause::Access)?;
+            let builder = client.request(request.method.clone(), url.clone());
             let headers = request.headers.iter();
-            let builder = headers.fold(client.get(url.clone()), |builder, (name, value)| builder.header(name, value));
+            let builder = headers.fold(builder, |builder, (name, value)| builder.header(name, value));
+            let builder = request.body.iter().fold(builder, |builder, body| builder.body(body.to_vec()));
             let (builder, with_credentials) = match request.credential {
                 Credential::Basic(user, password) if at_home => (builder.basic_auth(user, Some(password)), true),
                 Credential::Bearer(token) if at_home => (builder.bearer_auth(token), true),
@@ -74,7 +80,8 @@ impl Http {
             let response = send(builder).await.map_err(|error| classify(&error, &url, &what))?;
             let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let next = match (response.status().as_u16(), location) {
-                (301 | 302 | 303 | 307 | 308, Some(location)) => redirect(&url, location),
+                (301..=303, Some(location)) if is_read => redirect(&url, location),
+                (307 | 308, Some(location)) => redirect(&url, location),
                 _ => return Ok(Response { inner: response, what, from_home: at_home, with_credentials }),
             };
             url = match next.ok_or(RedirectError::InvalidUrl).and_then(|next| check_redirect(&url, next)) {
@@ -112,7 +119,8 @@ impl Http {
     }
 }
 
-fn check_redirect(from: &Url, to: Url) -> Result<Url, RedirectError> {
+/// Fails if a redirect, or the address that a server names for an upload, is not to be followed.
+pub(crate) fn check_redirect(from: &Url, to: Url) -> Result<Url, RedirectError> {
     match to.scheme() {
         "http" if from.scheme() == "https" => Err(RedirectError::Downgrade),
         "http" | "https" => Ok(to),
@@ -140,6 +148,7 @@ impl Response {
         let retry_after = self.header(&RETRY_AFTER).next().and_then(parse_retry_after);
         match status {
             200 => Ok(self),
+            304 => Err(Cause::NotModified { what }),
             401 | 403 if self.from_home => {
                 Err(Cause::Refused { what, status, with_credentials: self.with_credentials })
             }

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fitout_model::Digest;
 use reqwest::Url;
-use reqwest::header::{ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
+use reqwest::header::HeaderName;
 
 use crate::Access;
-use crate::http::Response;
 use crate::index::Release;
 
 /// The number of cached chart versions, about 200 bytes each.
@@ -49,12 +48,4 @@ impl IndexCache {
         }
         charts.insert(key, CachedChart { releases: Arc::clone(releases), conditions });
     }
-}
-
-/// The headers of the next, conditional request.
-pub(crate) fn conditions(response: &Response) -> Vec<(HeaderName, String)> {
-    let value = |name: &HeaderName| response.header(name).next().map(str::to_owned);
-    let tag = value(&ETAG).map(|tag| (IF_NONE_MATCH, tag));
-    let date = value(&LAST_MODIFIED).map(|date| (IF_MODIFIED_SINCE, date));
-    tag.or(date).into_iter().collect()
 }

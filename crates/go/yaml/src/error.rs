@@ -73,7 +73,8 @@ impl Error {
     }
 
     /// The same error in a text that has more lines before this one. It then names the line that a person would look at.
-    pub(crate) fn after_lines(self, before: usize) -> Self {
+    #[must_use]
+    pub fn after_lines(self, before: usize) -> Self {
         let place = self.0.place.map(|mark| Mark { line: mark.line + before, ..mark });
         let cause = match self.0.cause {
             Cause::Syntax { problem, .. } => Cause::Syntax { shown: place.map(|mark| mark.line + 1), problem },

@@ -29,7 +29,7 @@ pub use error::Error;
 pub use images::{Images, images};
 pub use lint::{ConditionUpdate, Severity, lint};
 pub use load::Rules;
-pub use metadata::{Dependency, Lock, Maintainer, Metadata};
+pub use metadata::{Dependency, Import, Lock, Maintainer, Metadata};
 pub use template::{Rendered, Shown, fits, release_name, template};
 
 /// What Helm would say on its error output, and go on: a line each.

@@ -1,5 +1,10 @@
-//! The index of a repository: the versions of a chart, their URLs and digests.
+//! The index of a repository: its charts, their versions, URLs and digests.
 
+mod block;
+#[cfg(test)]
+mod block_tests;
+mod charts;
+mod entry;
 mod line;
 mod parse;
 mod reader;
@@ -7,34 +12,37 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use fitout_helm_ranges::Version;
 use serde_json::Value;
 
+use crate::IndexError;
+
+pub(crate) use charts::{AllCharts, OneChart};
+pub(crate) use entry::{Release, chart_version};
 pub(crate) use parse::parse_whole;
 pub(crate) use reader::IndexReader;
-use scan::Scan;
 pub(crate) use scan::ScanError;
 
-/// A version of a chart in an index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Release {
-    pub(crate) version: String,
-    pub(crate) urls: Vec<String>,
-    /// The digest as in the index, usually without `sha256:`.
-    pub(crate) digest: Option<String>,
+/// Receives the charts of an index, one after the other.
+pub(crate) trait Charts {
+    /// Begins a chart, and returns whether its versions are wanted. One that is not wanted has no end.
+    fn begin(&mut self, chart: &str) -> Result<bool, IndexError>;
+
+    /// Adds an entry to the chart.
+    fn add(&mut self, entry: Value) -> Result<(), IndexError>;
+
+    /// Ends the chart.
+    fn end(&mut self) {}
+
+    /// Whether the rest of the index is not needed.
+    fn is_complete(&self) -> bool {
+        false
+    }
 }
 
-impl Release {
-    /// Reads an entry; none for one that Helm skips too, without a name or with an invalid version.
-    fn read(value: &Value) -> Option<Self> {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        text("name")?;
-        let version = text("version").filter(|version| Version::parse(version).is_ok())?;
-        let urls = value.get("urls").and_then(Value::as_array).into_iter().flatten();
-        Some(Self {
-            version: version.to_owned(),
-            urls: urls.filter_map(Value::as_str).map(str::to_owned).collect(),
-            digest: text("digest").map(str::to_owned),
-        })
-    }
+/// The result of reading an index.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found<C> {
+    pub(crate) charts: C,
+    /// The time at which the index was generated, as it states.
+    pub(crate) generated: Option<String>,
 }

@@ -2,105 +2,139 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::Release;
+use super::{Charts, Found};
 use crate::IndexError;
 
-/// Parses the versions of a chart; none if the index does not have it.
-pub(crate) fn parse_whole(text: &[u8], chart: &str) -> Result<Option<Vec<Release>>, IndexError> {
-    let (has_version, releases) = match Json(chart).deserialize(&mut serde_json::Deserializer::from_slice(text)) {
-        Ok(found) => found,
-        // Like Helm, parse as YAML whatever is not JSON.
-        Err(_) => yaml(text, chart)?,
-    };
-    if !has_version {
-        return Err(IndexError::NoApiVersion);
+/// Parses an index as a whole. `charts` creates the receiver, which starts anew where the text is not JSON.
+pub(crate) fn parse_whole<C: Charts>(text: &[u8], charts: impl Fn() -> C) -> Result<Found<C>, IndexError> {
+    let mut index = Json::new(charts());
+    // Like Helm, parse as YAML whatever is not JSON.
+    match (&mut index).deserialize(&mut serde_json::Deserializer::from_slice(text)) {
+        Ok(()) => {}
+        Err(_) if index.error.is_some() => {}
+        Err(_) => {
+            index = Json::new(charts());
+            yaml(text, &mut index)?;
+        }
     }
-    let releases = releases.map(|releases| match releases {
-        Value::Array(items) => Ok(items.iter().filter_map(Release::read).collect()),
-        Value::Null => Ok(Vec::new()),
-        _ => Err(IndexError::Versions(chart.to_owned())),
-    });
-    releases.transpose()
+    match index.error {
+        Some(error) => Err(error),
+        None if !index.has_version => Err(IndexError::NoApiVersion),
+        None => Ok(Found { charts: index.charts, generated: index.generated }),
+    }
 }
 
-/// Whether the index has an `apiVersion`, and its entry of the chart.
-type Found = (bool, Option<Value>);
-
-fn yaml(text: &[u8], chart: &str) -> Result<Found, IndexError> {
-    let top = fitout_go_yaml::top(text, |key| matches!(key, "apiVersion" | "entries"));
+fn yaml<C: Charts>(text: &[u8], index: &mut Json<C>) -> Result<(), IndexError> {
+    let top = fitout_go_yaml::top(text, |key| matches!(key, "apiVersion" | "entries" | "generated"));
     let Value::Object(mut top) = top.map_err(IndexError::Yaml)? else {
         return Err(IndexError::NotAMapping);
     };
-    let has_version = top.get("apiVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty());
-    let releases = match top.remove("entries") {
-        Some(Value::Object(mut entries)) => entries.remove(chart),
-        Some(Value::Null) | None => None,
-        Some(_) => return Err(IndexError::Entries),
-    };
-    Ok((has_version, releases))
+    index.has_version = top.get("apiVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty());
+    index.generated = top.get("generated").and_then(Value::as_str).map(str::to_owned);
+    match top.remove("entries") {
+        Some(Value::Object(entries)) => {
+            for (chart, versions) in entries {
+                if index.charts.begin(&chart)? {
+                    index.add_versions(&chart, versions)?;
+                }
+            }
+            Ok(())
+        }
+        Some(Value::Null) | None => Ok(()),
+        Some(_) => Err(IndexError::Entries),
+    }
 }
 
-/// Deserializes `apiVersion` and the entry of one chart, and skips everything else.
-struct Json<'c>(&'c str);
+/// Deserializes an index: hands its charts on, and skips all keys that are not needed.
+struct Json<C> {
+    charts: C,
+    has_version: bool,
+    generated: Option<String>,
+    /// An error of the index that is not one of JSON.
+    error: Option<IndexError>,
+}
 
-/// Deserializes the entry of one chart.
-struct Entries<'c>(&'c str);
+/// Deserializes the entries of an index.
+struct Entries<'i, C>(&'i mut Json<C>);
 
-impl<'de> DeserializeSeed<'de> for Json<'_> {
-    type Value = Found;
+impl<C: Charts> Json<C> {
+    fn new(charts: C) -> Self {
+        Self { charts, has_version: false, generated: None, error: None }
+    }
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Found, D::Error> {
+    fn add_versions(&mut self, chart: &str, versions: Value) -> Result<(), IndexError> {
+        match versions {
+            Value::Array(entries) => entries.into_iter().try_for_each(|entry| self.charts.add(entry))?,
+            Value::Null => {}
+            _ => return Err(IndexError::Versions(chart.to_owned())),
+        }
+        self.charts.end();
+        Ok(())
+    }
+}
+
+impl<'de, C: Charts> DeserializeSeed<'de> for &mut Json<C> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
         from.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Json<'_> {
-    type Value = Found;
+impl<'de, C: Charts> Visitor<'de> for &mut Json<C> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an index")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
-        let mut found = (false, None);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "apiVersion" => found.0 = !map.next_value::<String>()?.is_empty(),
-                "entries" => found.1 = map.next_value_seed(Entries(self.0))?,
+                "apiVersion" => self.has_version = !map.next_value::<String>()?.is_empty(),
+                "generated" => self.generated = map.next_value::<Value>()?.as_str().map(str::to_owned),
+                "entries" => map.next_value_seed(Entries(&mut *self))?,
                 _ => map.next_value::<IgnoredAny>().map(drop)?,
             }
         }
-        Ok(found)
+        Ok(())
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Entries<'_> {
-    type Value = Option<Value>;
+impl<'de, C: Charts> DeserializeSeed<'de> for Entries<'_, C> {
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
         from.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Entries<'_> {
-    type Value = Option<Value>;
+impl<'de, C: Charts> Visitor<'de> for Entries<'_, C> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("charts by their names")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(key) = map.next_key::<String>()? {
-            if key == self.0 {
-                found = Some(map.next_value::<Value>()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let index = self.0;
+        while let Some(chart) = map.next_key::<String>()? {
+            let result = match index.charts.begin(&chart) {
+                Ok(false) => map.next_value::<IgnoredAny>().map(|_| Ok(()))?,
+                Ok(true) => {
+                    let versions = map.next_value::<Value>()?;
+                    index.add_versions(&chart, versions)
+                }
+                Err(error) => Err(error),
+            };
+            if let Err(error) = result {
+                index.error = Some(error);
+                return Err(A::Error::custom("the index is invalid"));
             }
         }
-        Ok(found)
+        Ok(())
     }
 }

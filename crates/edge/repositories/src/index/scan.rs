@@ -1,11 +1,9 @@
 //! Scans an index line by line while it is received: memory for one version of the chart, not for 20 MB.
 
-use std::io::{self, Write};
-
 use serde_json::Value;
 
-use super::Release;
 use super::line::{Line, Open, Unsupported, continue_value, indent, is_document_marker, read};
+use super::{Charts, Found, block};
 use crate::IndexError;
 
 /// The longest line, and the longest version of a chart, to scan; a longer one is left to the YAML parser.
@@ -22,9 +20,15 @@ pub(crate) enum ScanError {
     TooLarge,
 }
 
+impl From<IndexError> for ScanError {
+    fn from(error: IndexError) -> Self {
+        Self::Invalid(error)
+    }
+}
+
 /// The reason why a scan ends before the end of the index.
 enum Stop {
-    /// All versions of the chart are read.
+    /// All wanted charts are read.
     Done,
     /// The scan failed.
     Failed(ScanError),
@@ -33,6 +37,12 @@ enum Stop {
 impl From<ScanError> for Stop {
     fn from(error: ScanError) -> Self {
         Self::Failed(error)
+    }
+}
+
+impl From<IndexError> for Stop {
+    fn from(error: IndexError) -> Self {
+        Self::Failed(ScanError::Invalid(error))
     }
 }
 
@@ -51,17 +61,15 @@ enum Position {
     Outside,
     /// Below `entries`, before the first chart.
     Entries,
-    /// At another chart; charts are in this column.
+    /// At a chart that is not wanted; charts are in this column.
     Other(usize),
-    /// At the requested chart; charts are in the first column, and versions in the second, once one is read.
-    Requested(usize, Option<usize>),
+    /// At a wanted chart; charts are in the first column, and versions in the second, once one is read.
+    Wanted(usize, Option<usize>),
 }
 
-/// A scan of an index, which keeps the versions of one chart.
-pub(crate) struct Scan {
-    chart: String,
-    /// The number of bytes left until the limit.
-    left: u64,
+/// A scan of an index, which finds the versions of the wanted charts.
+pub(crate) struct Scan<C> {
+    charts: C,
     /// The start of an incomplete line.
     partial: Vec<u8>,
     open: Open,
@@ -70,25 +78,31 @@ pub(crate) struct Scan {
     started: bool,
     /// Whether the index has an `apiVersion`.
     has_version: bool,
+    /// The time at which the index was generated.
+    generated: Option<String>,
+    /// The number of lines so far.
+    lines: usize,
     /// The lines of the current version.
     item: Vec<u8>,
-    releases: Option<Vec<Release>>,
+    /// The number of lines before them.
+    item_start: usize,
     stop: Option<Stop>,
 }
 
-impl Scan {
-    /// Creates a scan for this chart, in an index up to this many bytes.
-    pub(crate) fn new(chart: &str, limit: u64) -> Self {
+impl<C: Charts> Scan<C> {
+    /// Creates a scan for these charts.
+    pub(crate) fn new(charts: C) -> Self {
         Self {
-            chart: chart.to_owned(),
-            left: limit,
+            charts,
             partial: Vec::new(),
             open: Open::Nothing,
             position: Position::Start,
             started: false,
             has_version: false,
+            generated: None,
+            lines: 0,
             item: Vec::new(),
-            releases: None,
+            item_start: 0,
             stop: None,
         }
     }
@@ -98,12 +112,23 @@ impl Scan {
         self.stop.is_some()
     }
 
-    /// Returns the versions of the chart at the end of the index or the scan; none if the index does not have the
-    /// chart.
-    pub(crate) fn finish(mut self) -> Result<Option<Vec<Release>>, ScanError> {
+    /// Whether the scan has failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.stop, Some(Stop::Failed(_)))
+    }
+
+    /// Reads bytes of an index; those after the end of the scan are discarded.
+    pub(crate) fn read(&mut self, bytes: &[u8]) {
+        if self.stop.is_none() {
+            self.stop = self.chunk(bytes).err();
+        }
+    }
+
+    /// Returns the charts at the end of the index or the scan.
+    pub(crate) fn finish(mut self) -> Result<Found<C>, ScanError> {
         if self.stop.is_none() {
             let last = std::mem::take(&mut self.partial);
-            self.stop = self.line(&last).and_then(|()| self.finish_item()).err();
+            self.stop = self.line(&last).and_then(|()| self.finish_chart()).err();
         }
         match self.stop {
             Some(Stop::Failed(error)) => Err(error),
@@ -111,12 +136,11 @@ impl Scan {
                 Err(ScanError::Invalid(IndexError::Incomplete))
             }
             _ if !self.has_version => Err(ScanError::Invalid(IndexError::NoApiVersion)),
-            _ => Ok(self.releases),
+            _ => Ok(Found { charts: self.charts, generated: self.generated }),
         }
     }
 
     fn chunk(&mut self, mut bytes: &[u8]) -> Result<(), Stop> {
-        self.left = self.left.checked_sub(bytes.len() as u64).ok_or(ScanError::TooLarge)?;
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             if self.partial.is_empty() {
                 self.line(&bytes[..end])?;
@@ -134,6 +158,7 @@ impl Scan {
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), Stop> {
+        self.lines += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let line = if self.started { line } else { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line) };
         if has_line_break(line) {
@@ -156,7 +181,7 @@ impl Scan {
                 self.advance(&read)?;
             }
         }
-        if let Position::Requested(_, Some(_)) = self.position {
+        if let Position::Wanted(_, Some(_)) = self.position {
             self.keep(line)?;
         }
         Ok(())
@@ -165,7 +190,7 @@ impl Scan {
     /// Handles a marker between documents: only the first document counts, and only `---` alone may precede it.
     fn document_marker(&mut self, line: &[u8]) -> Result<(), Stop> {
         match self.started {
-            true => self.finish_item().and(Err(Stop::Done)),
+            true => self.finish_chart().and(Err(Stop::Done)),
             false if line == b"---" => Ok(()),
             false => Err(ScanError::Unsupported.into()),
         }
@@ -179,16 +204,16 @@ impl Scan {
             (_, 0) => self.top_level_key(line),
             (Position::Outside, _) => Ok(()),
             (Position::Entries, column) if !line.dash => self.chart(line, column),
-            (Position::Other(charts) | Position::Requested(charts, _), column) if column == charts && !line.dash => {
+            (Position::Other(charts) | Position::Wanted(charts, _), column) if column == charts && !line.dash => {
                 self.chart(line, charts)
             }
             (Position::Other(charts), column) if column >= charts => Ok(()),
-            (Position::Requested(charts, None), column) if column >= charts && line.dash => {
-                self.position = Position::Requested(charts, Some(column));
+            (Position::Wanted(charts, None), column) if column >= charts && line.dash => {
+                self.position = Position::Wanted(charts, Some(column));
                 Ok(())
             }
-            (Position::Requested(_, Some(versions)), column) if column == versions && line.dash => self.finish_item(),
-            (Position::Requested(_, Some(versions)), column) if column > versions => Ok(()),
+            (Position::Wanted(_, Some(versions)), column) if column == versions && line.dash => self.finish_item(),
+            (Position::Wanted(_, Some(versions)), column) if column > versions => Ok(()),
             _ => Err(ScanError::Unsupported.into()),
         }
     }
@@ -199,6 +224,7 @@ impl Scan {
             "entries" if line.value.is_empty() => self.position = Position::Entries,
             "entries" if line.value != b"{}" => return Err(ScanError::Unsupported.into()),
             "apiVersion" => self.has_version = !line.value.is_empty(),
+            "generated" => self.generated = scalar(line.value),
             _ => {}
         }
         Ok(())
@@ -207,24 +233,29 @@ impl Scan {
     fn chart(&mut self, line: &Line<'_>, column: usize) -> Result<(), Stop> {
         self.finish_chart()?;
         self.position = Position::Other(column);
-        if name(line)? == self.chart {
+        if self.charts.begin(&name(line)?)? {
+            self.position = Position::Wanted(column, None);
             if !matches!(line.value, b"" | b"[]") {
                 return Err(ScanError::Unsupported.into());
             }
-            self.position = Position::Requested(column, None);
-            self.releases = Some(Vec::new());
         }
         Ok(())
     }
 
-    /// Ends the current chart, and the scan if that was the requested chart and the index has an `apiVersion`.
+    /// Ends the current chart, and the scan if no other chart is wanted and the index has an `apiVersion`.
     fn finish_chart(&mut self) -> Result<(), Stop> {
         self.finish_item()?;
+        if let Position::Wanted(..) = self.position {
+            self.charts.end();
+        }
         self.position = Position::Outside;
-        if self.has_version && self.releases.is_some() { Err(Stop::Done) } else { Ok(()) }
+        if self.has_version && self.charts.is_complete() { Err(Stop::Done) } else { Ok(()) }
     }
 
     fn keep(&mut self, line: &[u8]) -> Result<(), Stop> {
+        if self.item.is_empty() {
+            self.item_start = self.lines - 1;
+        }
         self.item.extend_from_slice(line);
         self.item.push(b'\n');
         if self.item.len() > MAX_LENGTH { Err(ScanError::Unsupported.into()) } else { Ok(()) }
@@ -232,30 +263,30 @@ impl Scan {
 
     /// Parses the kept lines of a version.
     fn finish_item(&mut self) -> Result<(), Stop> {
-        let item = std::mem::take(&mut self.item);
-        if item.is_empty() {
+        if self.item.is_empty() {
             return Ok(());
         }
-        let text = std::str::from_utf8(&item).map_err(|_| ScanError::Invalid(IndexError::NotUtf8))?;
-        let value = fitout_go_yaml::from_yaml_strict(text);
-        let value = value.map_err(|error| ScanError::Invalid(IndexError::Yaml(error)))?;
-        let read = value.as_array().into_iter().flatten().filter_map(Release::read);
-        self.releases.get_or_insert_default().extend(read);
+        let text = std::str::from_utf8(&self.item).map_err(|_| IndexError::NotUtf8)?;
+        let value = match block::parse(text) {
+            Some(value) => value,
+            None => fitout_go_yaml::from_yaml_strict(text)
+                .map_err(|error| IndexError::Yaml(error.after_lines(self.item_start)))?,
+        };
+        self.item.clear();
+        if let Value::Array(entries) = value {
+            for entry in entries {
+                self.charts.add(entry)?;
+            }
+        }
         Ok(())
     }
 }
 
-/// Takes bytes of an index; those after the end of the scan are discarded.
-impl Write for Scan {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.stop.is_none() {
-            self.stop = self.chunk(bytes).err();
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+/// The text of a scalar on one line; none for anything else.
+fn scalar(value: &[u8]) -> Option<String> {
+    match fitout_go_yaml::from_yaml(std::str::from_utf8(value).ok()?) {
+        Ok(Value::String(text)) => Some(text),
+        _ => None,
     }
 }
 

@@ -5,19 +5,24 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{IndexReader, Release, ScanError, parse_whole};
+use super::{IndexReader, OneChart, Release, ScanError};
+use crate::IndexError;
 
 type Found = Option<Vec<Release>>;
 
 /// Scans an index that is received in chunks of this size.
 fn scanned(text: &[u8], chart: &str, size: usize) -> Result<Found, ScanError> {
-    let mut reader = IndexReader::new(chart, 1 << 30, false);
+    let mut reader = IndexReader::new(OneChart::new(chart), 1 << 30, false);
     for bytes in text.chunks(size) {
         if !reader.read(bytes)? {
             break;
         }
     }
-    reader.finish()
+    Ok(reader.finish()?.0.charts.releases)
+}
+
+fn parse_whole(text: &[u8], chart: &str) -> Result<Found, IndexError> {
+    super::parse_whole(text, || OneChart::new(chart)).map(|read| read.charts.releases)
 }
 
 fn release(version: &str, url: &str) -> Release {
@@ -114,13 +119,13 @@ fn gzipped_index_is_scanned_and_must_be_complete() {
     encoder.write_all(SUPPORTED[0].as_bytes()).unwrap();
     let archive = encoder.finish().unwrap();
     let read = |bytes: &[u8], chart: &str| {
-        let mut reader = IndexReader::new(chart, 1 << 20, true);
+        let mut reader = IndexReader::new(OneChart::new(chart), 1 << 20, true);
         for chunk in bytes.chunks(3) {
             if !reader.read(chunk)? {
                 break;
             }
         }
-        reader.finish()
+        Ok(reader.finish()?.0.charts.releases)
     };
     assert_eq!(read(&archive, "b"), Ok(Some(vec![release("1.0.0", "b-1.0.0.tgz")])));
     assert!(matches!(read(&archive[..archive.len() - 20], "z"), Err(ScanError::Invalid(_))));
@@ -129,10 +134,10 @@ fn gzipped_index_is_scanned_and_must_be_complete() {
 
 #[test]
 fn index_over_the_limit_is_too_large() {
-    let mut reader = IndexReader::new("b", 100, false);
+    let mut reader = IndexReader::new(OneChart::new("b"), 100, false);
     assert_eq!(reader.read(&[b'\n'; 100]), Ok(true));
     assert_eq!(reader.read(b"\n"), Ok(false));
-    assert_eq!(reader.finish(), Err(ScanError::TooLarge));
+    assert_eq!(reader.finish().err(), Some(ScanError::TooLarge));
 }
 
 /// For random indexes of these lines, the scan finds the same as the parser, or fails as unsupported.

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod archives;
 mod helm;
+mod index;
+mod listing;
+mod push;
 mod registries;
 mod sources;

@@ -1,4 +1,6 @@
-//! Errors of fetching a chart, and whether a retry can succeed.
+//! Errors of repositories and registries, and whether a retry can succeed.
+
+mod reasons;
 
 use std::time::Duration;
 
@@ -8,11 +10,13 @@ use fitout_model::Digest;
 use crate::Wanted;
 use crate::address::redacted;
 
-/// The reason why a chart cannot be fetched, as one sentence without secrets.
+pub use reasons::{AccessError, AddressError, CatalogError, ChartError, IndexError, RedirectError, ResponseError};
+
+/// The reason why a request fails, as one sentence without secrets.
 #[derive(Debug, thiserror::Error)]
 #[error("{subject}: {cause}")]
 pub struct Error {
-    /// The chart and its repository.
+    /// The chart, the repository or the archive.
     subject: String,
     /// The cause.
     #[source]
@@ -20,7 +24,8 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) fn new(wanted: &Wanted<'_>, cause: Cause) -> Self {
+    /// An error about a chart.
+    pub(crate) fn of_chart(wanted: &Wanted<'_>, cause: Cause) -> Self {
         let repository = redacted(wanted.repository);
         // The address of a registry may include the chart.
         let subject = match wanted.chart {
@@ -28,6 +33,11 @@ impl Error {
             chart => format!("chart {chart} of {repository}"),
         };
         Self { subject, cause }
+    }
+
+    /// An error about a repository, an archive or a push, at this address.
+    pub(crate) fn of(what: &str, address: &str, cause: Cause) -> Self {
+        Self { subject: format!("{what} {}", redacted(address)), cause }
     }
 
     /// Whether the same request may succeed later without any change by a user.
@@ -104,6 +114,20 @@ pub enum Cause {
         /// The requested resource.
         what: String,
     },
+    /// The archive does not exist.
+    #[error("{what} does not exist; check the address")]
+    NotFound {
+        /// The requested resource.
+        what: String,
+    },
+    /// The registry does not list its repositories.
+    #[error("{host} does not list its repositories ({status}); list the charts by name")]
+    NoCatalog {
+        /// The registry.
+        host: String,
+        /// The status.
+        status: u16,
+    },
     /// The server limits the rate of requests.
     #[error("{host} returned 429 (too many requests); wait until its rate limit resets")]
     RateLimited {
@@ -129,6 +153,12 @@ pub enum Cause {
         what: String,
         /// The status.
         status: u16,
+    },
+    /// The server answers that the resource has not changed, to a request that does not ask whether it has.
+    #[error("{what} returned 304 (not modified) to an unconditional request; check the proxy before the server")]
+    NotModified {
+        /// The requested resource.
+        what: String,
     },
     /// A redirect that is not followed.
     #[error("{what} is redirected {reason}; check the address of the repository")]
@@ -213,6 +243,58 @@ pub enum Cause {
         /// The reason.
         reason: ChartError,
     },
+    /// The content is not a catalog.
+    #[error("{what} is not a catalog: {reason}; check the address")]
+    NotACatalog {
+        /// The requested resource.
+        what: String,
+        /// The reason.
+        reason: CatalogError,
+    },
+    /// The archive to push is not a chart.
+    #[error("the archive is not a chart that can be pushed: {0}; package it with `helm package`")]
+    InvalidArchive(String),
+    /// The registry refuses a push.
+    #[error("the push to {what} is refused with {status}; {}", push_remedy(*.with_credentials))]
+    PushRefused {
+        /// The resource.
+        what: String,
+        /// 401 or 403.
+        status: u16,
+        /// Whether the request had credentials.
+        with_credentials: bool,
+    },
+    /// The registry does not accept a push.
+    #[error("the push to {what} failed with {status}{}; {}", shown_code(.code.as_ref()), failure_remedy(*.status))]
+    PushFailed {
+        /// The resource.
+        what: String,
+        /// The status.
+        status: u16,
+        /// The error code of the registry, such as `TAG_INVALID`.
+        code: Option<String>,
+    },
+}
+
+fn push_remedy(with_credentials: bool) -> &'static str {
+    if with_credentials {
+        "check the credentials and what they may write"
+    } else {
+        "give credentials that may write it"
+    }
+}
+
+fn shown_code(code: Option<&String>) -> String {
+    code.map(|code| format!(" ({code})")).unwrap_or_default()
+}
+
+fn failure_remedy(status: u16) -> &'static str {
+    match status {
+        404 | 405 => "check the address, and create the repository if the registry requires that",
+        400 | 409 | 412 => "the tag may be immutable: push a new version",
+        413 => "the registry limits the size of an archive",
+        _ => "check the address",
+    }
 }
 
 fn refused_remedy(with_credentials: bool) -> &'static str {
@@ -231,181 +313,4 @@ impl Cause {
                 | Self::Truncated { .. }
         )
     }
-}
-
-/// The reason why a repository's address is invalid; the message continues "the repository address".
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressError {
-    /// The scheme is missing or not supported.
-    #[error("has no supported scheme; begin it with https://, http://, oci:// or oci+http://")]
-    Scheme,
-    /// The address is not a URL.
-    #[error("is not a URL: {0}; correct it")]
-    Url(<reqwest::Url as std::str::FromStr>::Err),
-    /// The address cannot have paths below it.
-    #[error("cannot have an index.yaml below it; correct it")]
-    NoBase,
-    /// The address contains credentials.
-    #[error("contains a user or a password; give them as credentials of the repository")]
-    Credentials,
-    /// The path and the chart are no valid name in a registry.
-    #[error(
-        "and the chart make the name {0:?}, which is invalid in a registry; use lower case, and give the version \
-         separately"
-    )]
-    Name(String),
-    /// The digest of the manifest is invalid.
-    #[error("has a digest that is not a SHA-256; write it as sha256:…")]
-    Digest,
-}
-
-/// The reason why credentials or certificates cannot be used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum AccessError {
-    /// A part is not PEM. The parser's message is left out, because it might contain part of a key.
-    #[error("the {part} is not PEM")]
-    NotPem {
-        /// The authority, the client certificate or the client key.
-        part: &'static str,
-    },
-    /// TLS rejects a part.
-    #[error("the {part} is invalid: {error}")]
-    Rejected {
-        /// The authority or the client certificate.
-        part: &'static str,
-        /// The error of the TLS library.
-        error: rustls::Error,
-    },
-    /// The TLS configuration cannot be built.
-    #[error("{0}")]
-    Tls(rustls::Error),
-    /// The HTTP client cannot be built.
-    #[error("{0}")]
-    Client(String),
-    /// Docker's configuration is not JSON.
-    #[error("the Docker config is not JSON")]
-    DockerJson,
-    /// Docker's configuration has an identity token.
-    #[error("the Docker config has an identity token for {0}, which is not supported; give a user and a password")]
-    IdentityToken(String),
-    /// Docker's configuration has an invalid `auth`.
-    #[error("the Docker config has an auth for {0} that is not user:password in base64")]
-    DockerAuth(String),
-}
-
-/// The reason why a redirect is not followed; the message continues "is redirected".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RedirectError {
-    /// The target is not HTTP.
-    #[error("to a URL that is not HTTP")]
-    NotHttp,
-    /// The target has no TLS, unlike the source.
-    #[error("from https to http")]
-    Downgrade,
-    /// The target is not a URL.
-    #[error("to an invalid URL")]
-    InvalidUrl,
-    /// Too many redirects.
-    #[error("more than {0} times")]
-    TooMany(usize),
-}
-
-/// The reason why a response is malformed.
-#[derive(Debug, thiserror::Error)]
-pub enum ResponseError {
-    /// The index cannot be parsed.
-    #[error("{0}")]
-    Index(IndexError),
-    /// The task that parses the index failed.
-    #[error("{0}")]
-    Task(tokio::task::JoinError),
-    /// A URL in the index is neither HTTP nor a registry's.
-    #[error("its URL {0:?} is not supported")]
-    Url(String),
-    /// A registry's URL in the index has no version as its tag.
-    #[error("its URL {0:?} has no version")]
-    UrlWithoutVersion(String),
-    /// A digest in the index is invalid.
-    #[error("the digest {digest:?} of version {version} is not a SHA-256")]
-    Digest {
-        /// The version.
-        version: String,
-        /// The digest in the index.
-        digest: String,
-    },
-    /// The list of tags has too many pages.
-    #[error("it has more than {0} pages")]
-    TooManyPages(usize),
-    /// The version of a chart is invalid.
-    #[error("its version {version:?} is invalid: {error}")]
-    Version {
-        /// The version.
-        version: String,
-        /// The reason.
-        error: ranges::Error,
-    },
-    /// Not the expected JSON. The text is left out, because it may contain a token.
-    #[error("it is not the expected JSON, at line {0}")]
-    Json(usize),
-    /// The registry's challenge has no valid URL of a token server.
-    #[error("it names no valid token server")]
-    TokenServer,
-    /// A registry with TLS names a token server without TLS.
-    #[error("it requires a token from a server without TLS")]
-    InsecureTokenServer,
-    /// The token server returned no token.
-    #[error("it has no token")]
-    NoToken,
-    /// An error of the HTTP client.
-    #[error("{0}")]
-    Http(String),
-}
-
-/// The reason why an index cannot be parsed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IndexError {
-    /// Invalid gzip.
-    #[error("{0}")]
-    Gzip(String),
-    /// Invalid YAML.
-    #[error("{0}")]
-    Yaml(fitout_go_yaml::Error),
-    /// Not UTF-8.
-    #[error("it is not UTF-8")]
-    NotUtf8,
-    /// The text ends within a value.
-    #[error("it ends in the middle of a value")]
-    Incomplete,
-    /// Not a mapping.
-    #[error("it is not a mapping")]
-    NotAMapping,
-    /// `apiVersion` is missing.
-    #[error("it has no apiVersion")]
-    NoApiVersion,
-    /// `entries` is not a mapping.
-    #[error("its entries are not a mapping")]
-    Entries,
-    /// The versions of a chart are not a list.
-    #[error("the versions of {0} are not a list")]
-    Versions(String),
-}
-
-/// The reason why content is not a chart.
-#[derive(Debug, thiserror::Error)]
-pub enum ChartError {
-    /// The manifest is not an OCI image manifest.
-    #[error("its manifest is invalid: {0}")]
-    Manifest(serde_json::Error),
-    /// The manifest's config is not Helm's.
-    #[error("its manifest is not a chart's")]
-    Config,
-    /// The manifest has no layer with a chart archive.
-    #[error("its manifest has no archive")]
-    NoArchive,
-    /// A digest in the manifest is invalid.
-    #[error("its manifest has the digest {0:?}, which is not a SHA-256")]
-    Digest(String),
-    /// The archive is not gzipped.
-    #[error("it is not a gzip archive")]
-    NotGzip,
 }

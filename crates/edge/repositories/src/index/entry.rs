@@ -1,0 +1,107 @@
+//! An entry of an index: a version of a chart.
+
+use std::collections::BTreeMap;
+
+use fitout_helm_ranges::Version;
+use fitout_snapshot::ChartVersion;
+use serde_json::{Map, Value};
+
+/// The prefixes of the annotations that are kept.
+const ANNOTATIONS: [&str; 2] = ["fitout.dev/", "artifacthub.io/"];
+
+/// A version of a chart in an index, with the URLs of its archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Release {
+    pub(crate) version: String,
+    pub(crate) urls: Vec<String>,
+    /// The digest as in the index, usually without `sha256:`.
+    pub(crate) digest: Option<String>,
+}
+
+impl Release {
+    /// Reads an entry; none for one that Helm skips.
+    pub(crate) fn read(entry: &Value) -> Option<Self> {
+        let (_, version) = identity(entry)?;
+        let urls = entry.get("urls").and_then(Value::as_array).into_iter().flatten();
+        Some(Self { version, urls: urls.filter_map(text).collect(), digest: entry.get("digest").and_then(text) })
+    }
+}
+
+/// Reads an entry of an index, or the `Chart.yaml` of a chart; none for one that Helm skips in an index.
+pub(crate) fn chart_version(entry: Value) -> Option<ChartVersion> {
+    let (name, version) = identity(&entry)?;
+    let Value::Object(mut fields) = entry else { return None };
+    let maintainers = list(fields.remove("maintainers")).filter_map(|maintainer| maintainer.get("name").and_then(text));
+    let maintainers = maintainers.collect();
+    let keywords = list(fields.remove("keywords")).filter_map(|keyword| text(&keyword)).collect();
+    let annotations = match fields.remove("annotations") {
+        Some(Value::Object(all)) => kept(all).collect(),
+        _ => BTreeMap::new(),
+    };
+    let mut take = |key: &str| match fields.remove(key) {
+        Some(Value::String(text)) => Some(text).filter(|text| !text.is_empty()),
+        other => other.as_ref().and_then(text),
+    };
+    Some(ChartVersion {
+        app_version: take("appVersion"),
+        kube_version: take("kubeVersion"),
+        description: take("description"),
+        home: take("home"),
+        icon: take("icon"),
+        digest: take("digest"),
+        library: take("type").is_some_and(|kind| kind == "library"),
+        deprecated: fields.get("deprecated").and_then(Value::as_bool).unwrap_or_default(),
+        name,
+        version,
+        keywords,
+        maintainers,
+        annotations,
+    })
+}
+
+/// The name and the version of an entry; none for one that Helm skips: without a name, with an invalid version, of an
+/// unknown type, with an empty maintainer, or with a dependency that is empty or has an invalid alias.
+fn identity(entry: &Value) -> Option<(String, String)> {
+    let name = entry.get("name").and_then(text).filter(|name| !matches!(&**name, "." | "..") && !name.contains('/'))?;
+    let version = entry.get("version").and_then(text).filter(|version| Version::parse(version).is_ok())?;
+    let all = |key: &str| entry.get(key).and_then(Value::as_array).into_iter().flatten();
+    let kind = entry.get("type").and_then(text);
+    let is_kind = kind.is_none_or(|kind| matches!(&*kind, "application" | "library"));
+    let is_valid = is_kind && !all("maintainers").any(Value::is_null) && all("dependencies").all(is_dependency);
+    is_valid.then_some((name, version))
+}
+
+fn is_dependency(dependency: &Value) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    !dependency.is_null() && dependency.get("alias").and_then(text).is_none_or(|alias| alias.bytes().all(is_allowed))
+}
+
+/// A field as Helm reads it into text: a number or a boolean is written as Go writes it. None if it is empty.
+fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) => fitout_go_yaml::shortest_single(float),
+            None => number.to_string(),
+        },
+        _ => return None,
+    };
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn list(value: Option<Value>) -> impl Iterator<Item = Value> {
+    match value {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+    .into_iter()
+}
+
+fn kept(annotations: Map<String, Value>) -> impl Iterator<Item = (String, String)> {
+    let is_kept = |key: &str| ANNOTATIONS.iter().any(|prefix| key.starts_with(prefix));
+    annotations.into_iter().filter(move |(key, _)| is_kept(key)).filter_map(|(key, value)| match value {
+        Value::String(text) => Some((key, text)),
+        other => text(&other).map(|text| (key, text)),
+    })
+}
