@@ -147,6 +147,7 @@ pub(crate) fn revision(number: u32, action: Action, result: Outcome) -> Extensio
         action,
         version: format!("1.21.{number}"),
         definition_digest: format!("sha256:{}", "1".repeat(64)),
+        pack_digest: None,
         artifact_digest: Some(format!("sha256:{}", "2".repeat(64))),
         values_digest: Some(format!("sha256:{}", "3".repeat(64))),
         input_digest: None,

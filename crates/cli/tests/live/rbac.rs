@@ -113,7 +113,7 @@ fn live(faults: &Faults) -> Result<()> {
     let _hub = faults.run_hub("life")?;
     // An extension that changes, and one of an organization's own.
     let states = json!([{ "extension": "thing", "state": "Deprecated" }]);
-    let source = json!({ "directory": { "path": faults.catalog } });
+    let source = json!({ "directory": { "path": faults.hub.sandbox().dir().join("catalog") } });
     let deprecated = json!({ "spec": { "source": source, "states": states } });
     apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "local", &deprecated))?;
     let own = json!({ "spec": { "extension": "own", "version": "1.0.0", "manifests": { "path": "m" } } });

@@ -24,7 +24,7 @@ pub const ACCEPT_REVISION: &str = "fitout.dev/acceptRevision";
 pub const SIDELOADED: &str = "sideloaded";
 
 /// The source that a catalog is read from.
-#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(CustomResource, JsonSchema, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "fitout.dev",
     version = "v1alpha1",
