@@ -2,4 +2,4 @@
 
 mod chart;
 
-pub use chart::ChartVersion;
+pub use chart::{ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
