@@ -26,9 +26,18 @@ const LOGO: usize = 512 << 10;
 impl Package {
     /// Reads a package from its files, the definition among them. Problems name the file with this prefix.
     pub fn read(prefix: &str, files: FileMap) -> Result<Self, Problem> {
-        let definition = definition(prefix, &files)?;
+        Ok(Self::of(definition(prefix, &files)?, files))
+    }
+
+    /// The package of a definition that was parsed from these files.
+    pub fn of(definition: Definition, files: FileMap) -> Self {
         let digest = Digest::of(pack(&files));
-        Ok(Self { definition, files, digest })
+        Self { definition, files, digest }
+    }
+
+    /// The package of a definition without other files, from its document.
+    pub fn of_document(definition: Definition, document: &serde_json::Value) -> Self {
+        Self::of(definition, FileMap::from([(DEFINITION.to_owned(), format!("{document:#}\n").into_bytes())]))
     }
 
     /// Reads a package from its archive.

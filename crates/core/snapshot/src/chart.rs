@@ -1,8 +1,15 @@
 //! Charts as extensions.
 
+mod annotations;
+mod definition;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use definition::{ChartDefinition, ChartLocation, chart_definitions};
 
 /// A version of a chart, as the index of its repository or its `Chart.yaml` describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

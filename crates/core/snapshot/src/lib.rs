@@ -18,7 +18,7 @@ use fitout_helm_ranges::kubernetes;
 use fitout_model::Digest;
 use serde::{Deserialize, Serialize};
 
-pub use chart::ChartVersion;
+pub use chart::{ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
 pub use entry::{ExtensionEntry, VersionEntry};
 pub use filter::{Filters, Pattern};
 pub use pack::{Pack, PackError};
@@ -49,6 +49,9 @@ pub struct SourceSnapshot {
     /// The headers of the next conditional request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub validators: Vec<(String, String)>,
+    /// What the reader of the source has to know at its next read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<serde_json::Value>,
     /// When the source says that it was made, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,

@@ -23,7 +23,8 @@ const NEGATIVE_ENTRIES: usize = 10_000;
 /// The chart cache.
 #[derive(Default)]
 pub(crate) struct Charts {
-    sources: Sources,
+    /// The client of repositories, also for catalogs.
+    pub(crate) sources: Sources,
     archives: Mutex<BTreeMap<ChartKey, Cell>>,
     /// By chart and credentials: new credentials are tried at once.
     failures: Mutex<BTreeMap<Digest, NegativeCacheEntry>>,

@@ -6,6 +6,8 @@ use std::time::Duration;
 use fitout_api::reasons;
 use fitout_catalogs::StatesError;
 use fitout_content::Error as ContentError;
+use fitout_model::ArchiveError;
+use fitout_repositories::Cause;
 
 use crate::SYSTEM;
 
@@ -28,6 +30,15 @@ pub(super) enum SourceError {
     Content(#[from] ContentError),
     #[error("the source was not read to its end: {0}")]
     Ended(String),
+    #[error("{error}{}", secret_hint(.error, .secret))]
+    Repository { error: fitout_repositories::Error, secret: String },
+    #[error("{url}: {error}")]
+    Archive { url: String, error: ArchiveError },
+    #[error(
+        "the source offers an older index (of {generated}) than the one that was read before (of {known}); if that is \
+         right, accept it with `fitout catalog sync --accept {revision}`"
+    )]
+    OlderIndex { generated: String, known: String, revision: String },
 }
 
 impl SourceError {
@@ -35,17 +46,36 @@ impl SourceError {
     pub(super) fn reason(&self) -> &'static str {
         match self {
             Self::PathNotAllowed | Self::NotBuiltIn { .. } | Self::NotSupported | Self::Range { .. } => reasons::synced::INVALID_SPEC,
-            Self::Directory { .. } | Self::States(_) | Self::Content(_) | Self::Ended(_) => reasons::synced::UNREACHABLE,
+            Self::Repository { error, .. } if needs_credentials(error) => reasons::synced::UNAUTHORIZED,
+            Self::OlderIndex { .. } => reasons::synced::INCONSISTENT,
+            _ => reasons::synced::UNREACHABLE,
         }
     }
 
     /// Whether a retry may succeed before the next interval.
     pub(super) fn is_transient(&self) -> bool {
-        matches!(self, Self::Directory { .. } | Self::Content(_) | Self::Ended(_))
+        match self {
+            Self::Directory { .. } | Self::Content(_) | Self::Ended(_) => true,
+            Self::Repository { error, .. } => error.passing(),
+            _ => false,
+        }
     }
 
     /// The earliest time of the next attempt, if the source has stated one.
     pub(super) fn retry_after(&self) -> Option<Duration> {
-        None
+        match self {
+            Self::Repository { error, .. } => error.retry_after(),
+            _ => None,
+        }
     }
+}
+
+/// Whether the credentials may be the cause.
+fn needs_credentials(error: &fitout_repositories::Error) -> bool {
+    matches!(error.cause, Cause::Refused { .. } | Cause::Untrusted { .. } | Cause::Access(_))
+}
+
+/// The Secret that has the credentials or should have them, where those may be the cause.
+fn secret_hint(error: &fitout_repositories::Error, secret: &str) -> String {
+    if needs_credentials(error) { format!(": {secret}") } else { String::new() }
 }

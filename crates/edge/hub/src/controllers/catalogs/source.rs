@@ -3,17 +3,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec};
+use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec, HelmRepositorySource};
 use fitout_catalogs::{Directory, RawExtension, SourceExtension, embedded_files, embedded_names, parse_states, split};
-use fitout_model::{Digest, FileMap, Package, VersionStateRule};
+use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionStateRule, unpack_files};
+use fitout_repositories::{Answer, ChartListing, IndexedChart, RegistryChart, Validators};
 use fitout_snapshot::{ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, changed_versions, set_states};
+use flate2::read::GzDecoder;
 use futures::{StreamExt, stream};
+use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::error::SourceError;
 use crate::catalogs::ReadingGuard;
+use crate::charts::credentials::Credentials;
 use crate::{Hub, SYSTEM};
 
 /// The extensions of one source that are parsed and stored at the same time.
@@ -21,6 +25,12 @@ const CONCURRENT: usize = 8;
 
 /// The extensions that are read ahead.
 const AHEAD: usize = 4;
+
+/// The largest archive in bytes.
+const ARCHIVE: u64 = 128 << 20;
+
+/// The limits of an archive's files.
+const FILES: ArchiveLimits = ArchiveLimits { files: 200_000, file: 32 << 20, total: 512 << 20 };
 
 /// The versions of an extension that are offered. An Extension lists no more.
 const VERSIONS: usize = 1000;
@@ -68,7 +78,10 @@ struct Opened {
     revision: String,
     validators: Vec<(String, String)>,
     generated: Option<String>,
+    memory: Option<serde_json::Value>,
     states: Vec<VersionStateRule>,
+    /// Problems of the source as a whole.
+    problems: Vec<String>,
     extensions: mpsc::Receiver<Result<RawExtension, SourceError>>,
 }
 
@@ -91,15 +104,15 @@ impl<'a> Source<'a> {
     /// Reads the source; none if it has not changed.
     pub(super) async fn read(&self) -> Result<Option<Read<'a>>, SourceError> {
         let Some(mut opened) = self.open().await? else { return Ok(None) };
-        let origin = Digest::of_value(&json!(self.source)).to_string();
         let mut read = Read {
             snapshot: SourceSnapshot {
                 settings: self.settings.digest.clone(),
-                // Another source is another publisher: what it publishes is compared from now on.
-                origin,
+                origin: self.origin(),
                 revision: opened.revision,
                 validators: opened.validators,
                 generated: opened.generated,
+                memory: opened.memory,
+                problems: opened.problems,
                 ..SourceSnapshot::default()
             },
             guards: vec![],
@@ -137,7 +150,13 @@ impl<'a> Source<'a> {
                 (None, Some(_)) if self.namespace != SYSTEM => Err(SourceError::PathNotAllowed),
                 (None, path) => self.open_directory(path.clone().unwrap_or_default()).await,
             },
-            None => Err(SourceError::NotSupported),
+            None => match &self.source.helm_repository {
+                Some(repository) => self.open_repository(repository).await,
+                None => match &self.source.archive {
+                    Some(archive) => self.open_archive(&archive.url).await,
+                    None => Err(SourceError::NotSupported),
+                },
+            },
         }
     }
 
@@ -146,11 +165,16 @@ impl<'a> Source<'a> {
         if !names.iter().any(|known| known == name) {
             return Err(SourceError::NotBuiltIn { name: name.to_owned(), known: names.join(", ") });
         }
-        self.open_files(embedded_files(name), None)
+        self.open_files(embedded_files(name), None, vec![])
     }
 
     /// Opens a source whose files are all in memory.
-    fn open_files(&self, mut files: FileMap, revision: Option<String>) -> Result<Option<Opened>, SourceError> {
+    fn open_files(
+        &self,
+        mut files: FileMap,
+        revision: Option<String>,
+        validators: Vec<(String, String)>,
+    ) -> Result<Option<Opened>, SourceError> {
         let revision = revision.unwrap_or_else(|| {
             let lines: String = files.iter().map(|(path, file)| format!("{path} {}\n", Digest::of(file))).collect();
             Digest::of(lines).to_string()
@@ -160,15 +184,7 @@ impl<'a> Source<'a> {
         }
         let states = files.remove(fitout_catalogs::STATES);
         let states = states.map(|text| parse_states(&text)).transpose()?.unwrap_or_default();
-        let (sender, extensions) = mpsc::channel(AHEAD);
-        tokio::spawn(async move {
-            for extension in split(files) {
-                if sender.send(Ok(extension)).await.is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Some(Opened { revision, validators: vec![], generated: None, states, extensions }))
+        Ok(Some(Opened { revision, validators, states, ..Opened::of(split(files)) }))
     }
 
     async fn open_directory(&self, path: String) -> Result<Option<Opened>, SourceError> {
@@ -188,7 +204,89 @@ impl<'a> Source<'a> {
                 }
             }
         });
-        Ok(Some(Opened { revision: fingerprint.to_string(), validators: vec![], generated: None, states, extensions }))
+        Ok(Some(Opened { revision: fingerprint.to_string(), states, extensions, ..Opened::of(vec![]) }))
+    }
+
+    async fn open_repository(&self, repository: &HelmRepositorySource) -> Result<Option<Opened>, SourceError> {
+        let url = &repository.url;
+        if url.starts_with("oci") {
+            return self.open_registry(repository).await;
+        }
+        let Credentials { access, secret } = self.hub.credentials(self.namespace, url);
+        let validators = self.same_settings().map(|before| validators(&before.validators));
+        let collect = |charts: &mut Vec<IndexedChart>, chart| charts.push(chart);
+        let read = self.hub.charts.sources.index(url, validators.as_ref(), &access, collect).await;
+        let index = match read.map_err(|error| SourceError::Repository { error, secret })? {
+            Answer::Unchanged => return Ok(None),
+            Answer::Changed(index) => index,
+        };
+        let revision = index.revision.to_string();
+        if self.same_settings().is_some_and(|before| before.revision == revision) {
+            return Ok(None);
+        }
+        let known = self.before.filter(|before| before.origin == self.origin());
+        let known = known.and_then(|before| before.generated.clone());
+        if let (Some(generated), Some(known)) = (&index.generated, known)
+            && is_earlier(generated, &known)
+            && self.accepted != Some(&revision)
+        {
+            return Err(SourceError::OlderIndex { generated: generated.clone(), known, revision });
+        }
+        let chart = |IndexedChart { name, versions }| RawExtension::Charts { repository: url.clone(), name, versions };
+        let (validators, generated) = (pairs(&index.validators), index.generated);
+        let extensions = index.charts.into_iter().map(chart).collect();
+        Ok(Some(Opened { revision, validators, generated, ..Opened::of(extensions) }))
+    }
+
+    async fn open_registry(&self, repository: &HelmRepositorySource) -> Result<Option<Opened>, SourceError> {
+        let url = &repository.url;
+        let Credentials { access, secret } = self.hub.credentials(self.namespace, url);
+        let known: Vec<RegistryChart> = self
+            .before
+            .filter(|before| before.origin == self.origin())
+            .and_then(|before| serde_json::from_value(before.memory.clone()?).ok())
+            .unwrap_or_default();
+        // A request checks whether tags were moved, which costs a request for each.
+        let listing =
+            ChartListing { repository: url, charts: &repository.charts, known: &known, check_known: self.force };
+        let listed = self.hub.charts.sources.list_charts(&listing, &access).await;
+        let listed = listed.map_err(|error| SourceError::Repository { error, secret })?;
+        let revision = listed.revision.to_string();
+        if listed.unread.is_empty() && self.same_settings().is_some_and(|before| before.revision == revision) {
+            return Ok(None);
+        }
+        let problems = listed.unread.iter().map(ToString::to_string).collect();
+        let memory = serde_json::to_value(&listed.charts).ok();
+        let chart = |chart: RegistryChart| RawExtension::Charts {
+            repository: url.clone(),
+            name: chart.name,
+            versions: chart.versions.into_iter().map(|version| version.chart).collect(),
+        };
+        let extensions = listed.charts.into_iter().map(chart).collect();
+        Ok(Some(Opened { revision, memory, problems, ..Opened::of(extensions) }))
+    }
+
+    async fn open_archive(&self, url: &str) -> Result<Option<Opened>, SourceError> {
+        let Credentials { access, secret } = self.hub.credentials(self.namespace, url);
+        let validators = self.same_settings().map(|before| validators(&before.validators));
+        let downloaded = self.hub.charts.sources.download(url, validators.as_ref(), ARCHIVE, &access).await;
+        let downloaded = match downloaded.map_err(|error| SourceError::Repository { error, secret })? {
+            Answer::Unchanged => return Ok(None),
+            Answer::Changed(downloaded) => downloaded,
+        };
+        let content = downloaded.content;
+        let files = blocking(move || {
+            let tar = content.as_slice();
+            // Every gzip stream begins with these bytes, and no tar does.
+            if tar.starts_with(&[0x1f, 0x8b]) { unpack_files(GzDecoder::new(tar), &FILES) } else { unpack_files(tar, &FILES) }
+        });
+        let files = files.await?.map_err(|error| SourceError::Archive { url: url.to_owned(), error })?;
+        self.open_files(files, Some(downloaded.revision.to_string()), pairs(&downloaded.validators))
+    }
+
+    /// The digest of the address. Another address is another publisher, whose versions are compared from then on.
+    fn origin(&self) -> String {
+        Digest::of_value(&json!(self.source)).to_string()
     }
 
     /// Whether published versions of this source never change. A directory belongs to whoever runs the hub.
@@ -286,6 +384,48 @@ impl<'a> Source<'a> {
         }
         kept
     }
+}
+
+impl Opened {
+    /// These extensions, from a source without anything else.
+    fn of(all: Vec<RawExtension>) -> Self {
+        let (sender, extensions) = mpsc::channel(AHEAD);
+        tokio::spawn(async move {
+            for extension in all {
+                if sender.send(Ok(extension)).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            revision: String::new(),
+            validators: vec![],
+            generated: None,
+            memory: None,
+            states: vec![],
+            problems: vec![],
+            extensions,
+        }
+    }
+}
+
+/// Whether a time is earlier than another. Only times in RFC 3339 are compared.
+fn is_earlier(time: &str, other: &str) -> bool {
+    let parse = |text: &str| text.parse::<Timestamp>().ok();
+    parse(time).zip(parse(other)).is_some_and(|(time, other)| time < other)
+}
+
+const ETAG: &str = "etag";
+const LAST_MODIFIED: &str = "last-modified";
+
+fn validators(pairs: &[(String, String)]) -> Validators {
+    let value = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    Validators { etag: value(ETAG), last_modified: value(LAST_MODIFIED) }
+}
+
+fn pairs(validators: &Validators) -> Vec<(String, String)> {
+    let pair = |name: &str, value: &Option<String>| value.clone().map(|value| (name.to_owned(), value));
+    [pair(ETAG, &validators.etag), pair(LAST_MODIFIED, &validators.last_modified)].into_iter().flatten().collect()
 }
 
 async fn blocking<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, SourceError> {
