@@ -154,6 +154,7 @@ pub(crate) fn versions(extension: &Extension, layout: Layout) -> String {
             version.version.clone(),
             or_unknown(version.app_version.as_deref()),
             version.kubernetes.clone().unwrap_or_else(|| "any".to_owned()),
+            version.key.clone().unwrap_or_default(),
             if version.state.is_listed() { "" } else { version.state.adjective() }.to_owned(),
         ];
         if layout.wide {
@@ -161,8 +162,20 @@ pub(crate) fn versions(extension: &Extension, layout: Layout) -> String {
         }
         row
     });
-    let header = ["VERSION", "APP", "KUBERNETES", "", "DIGEST"];
-    table(&header[..if layout.wide { 5 } else { 4 }], rows)
+    // Few catalogs have a source for each Kubernetes version.
+    let has_keys = extension.spec.versions.iter().any(|version| version.key.is_some());
+    let without_keys = |mut row: Vec<String>| {
+        if !has_keys {
+            row.remove(3);
+        }
+        row
+    };
+    let mut header = vec!["VERSION", "APP", "KUBERNETES", "SOURCE", "STATE", "DIGEST"];
+    header.truncate(if layout.wide { 6 } else { 5 });
+    if !has_keys {
+        header.remove(3);
+    }
+    table(&header, rows.map(without_keys))
 }
 
 pub(crate) fn history(revisions: &[ExtensionRevision], layout: Layout, now: Timestamp) -> String {

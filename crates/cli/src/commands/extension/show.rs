@@ -3,39 +3,50 @@
 use std::fmt::Write;
 
 use clap::Args;
-use fitout_api::Extension;
+use fitout_api::{BUILTIN, Cluster, Extension, VersionState};
 use kube::ResourceExt;
+use kube::api::ListParams;
 
+use super::fit;
+use super::list::in_order;
 use crate::Answer;
-use crate::commands::shared_and_own;
 use crate::connection::Session;
 use crate::failure::{Failure, unknown};
+use crate::output::Paint;
 use crate::tables::{self, Layout};
 
 #[derive(Args)]
 pub(crate) struct Show {
     /// The name of the extension
     name: String,
+    /// The catalog, where several have the extension
+    #[arg(long, value_name = "NAME")]
+    catalog: Option<String>,
 }
 
 pub(crate) async fn run(session: &Session, show: &Show) -> Result<Answer, Failure> {
-    let Show { name } = show;
-    let extensions = shared_and_own::<Extension>(session).await?;
-    let found: Vec<_> = extensions.iter().filter(|extension| extension.spec.extension == *name).collect();
+    let Show { name, catalog } = show;
+    let extensions = in_order(session).await?;
+    let is_found = |extension: &&Extension| {
+        extension.spec.extension == *name && catalog.as_ref().is_none_or(|catalog| extension.spec.catalog == *catalog)
+    };
+    let found: Vec<_> = extensions.iter().filter(is_found).collect();
+    let clusters = session.all(session.own::<Cluster>(), &ListParams::default()).await?;
+    let describe = |one: &Extension| describe(one, &clusters, session.paint, session.layout);
     match found.as_slice() {
         [] => {
             let names = extensions.iter().map(|extension| extension.spec.extension.as_str());
             Err(unknown("extension", name, "any catalog", names, "fitout extension list"))
         }
-        [one] => Ok(session.output.object(one, || describe(one, session.layout))?.into()),
+        [one] => Ok(session.output.object(one, || describe(one))?.into()),
         many => {
-            let text = || many.iter().map(|one| describe(one, session.layout)).collect::<Vec<_>>().join("\n");
+            let text = || many.iter().map(|one| describe(one)).collect::<Vec<_>>().join("\n");
             Ok(session.output.list(many, text)?.into())
         }
     }
 }
 
-fn describe(extension: &Extension, layout: Layout) -> String {
+fn describe(extension: &Extension, clusters: &[Cluster], paint: Paint, layout: Layout) -> String {
     let spec = &extension.spec;
     let mut text = spec.display_name.clone().unwrap_or_else(|| spec.extension.clone());
     if let Some(summary) = &spec.summary {
@@ -49,5 +60,27 @@ fn describe(extension: &Extension, layout: Layout) -> String {
     if !spec.categories.is_empty() {
         let _ = writeln!(text, "  Categories {}", spec.categories.join(", "));
     }
-    text + "\n" + &tables::versions(extension, layout)
+    if !spec.keywords.is_empty() {
+        let _ = writeln!(text, "  Keywords   {}", spec.keywords.join(", "));
+    }
+    if extension.labels().contains_key(BUILTIN) {
+        let _ = writeln!(text, "  Built in   yes");
+    }
+    // A security problem is seen first.
+    for version in &spec.versions {
+        let note = version.note.as_ref().map_or_else(String::new, |note| format!(": {note}"));
+        let line = format!("{} is {}{note}", version.version, version.state.adjective());
+        let _ = match version.state {
+            VersionState::Withdrawn => writeln!(text, "  {}", paint.red(&line)),
+            VersionState::Deprecated | VersionState::Yanked => writeln!(text, "  {}", paint.yellow(&line)),
+            VersionState::Listed => Ok(()),
+        };
+    }
+    text += "\n";
+    text += &tables::versions(extension, layout);
+    if !clusters.is_empty() {
+        text += "\n";
+        text += &fit::table(extension, clusters, layout);
+    }
+    text
 }

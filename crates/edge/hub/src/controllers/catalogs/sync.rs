@@ -176,12 +176,12 @@ impl Task {
         let keys: Vec<String> = sources.iter().map(|(key, _)| key.clone()).collect();
         let synced = Synced { snapshot: &self.snapshot, digest, changed, errors: &errors, keys: &keys, request };
         let status = status::status(catalog, &synced, &api_writes::now());
-        // Written before the Extensions: it names the snapshot, and so all content.
-        write_status(hub, catalog, status).await?;
+        // Before the status: whoever waits for the status finds the Extensions.
         if !self.written {
             extensions::write(hub, &Owner::of(namespace, name, catalog), &self.snapshot).await?;
             self.written = true;
         }
+        write_status(hub, catalog, status).await?;
         drop(guards);
         hub.content_gc.notify_one();
         Ok(())
