@@ -1,4 +1,4 @@
-//! What `helm push` writes about a chart: `Chart.yaml` as JSON, and annotations.
+//! The config and the annotations of a pushed chart, as `helm push` writes them.
 
 use std::collections::BTreeMap;
 use std::io;

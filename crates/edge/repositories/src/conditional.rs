@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::Response;
 
-/// What identifies the version of a resource in the next, conditional request. Empty if the server states nothing, which
-/// makes the next request unconditional.
+/// The version of a resource, as a conditional request states it. Empty if the server states none, which makes the next
+/// request unconditional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Validators {

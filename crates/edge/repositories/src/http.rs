@@ -67,7 +67,7 @@ impl Http {
         let (mut url, mut at_home) = (request.url, true);
         for _ in 0..=self.limits.redirects {
             at_home &= same_server(&url, request.home);
-            let client = self.client(request.access, at_home).map_err(Cause::Access)?;
+            let client = self.client(request.access, at_home, is_read).map_err(Cause::Access)?;
             let builder = client.request(request.method.clone(), url.clone());
             let headers = request.headers.iter();
             let builder = headers.fold(builder, |builder, (name, value)| builder.header(name, value));
@@ -92,25 +92,27 @@ impl Http {
         Err(Cause::Redirected { what, reason: RedirectError::TooMany(self.limits.redirects) })
     }
 
-    /// The client for an access. It presents the client certificate to the home server only.
-    fn client(&self, access: &Access, at_home: bool) -> Result<Client, AccessError> {
+    /// The client for an access. It presents the client certificate to the home server only. A write has no read timeout,
+    /// because the server is silent while it receives an archive.
+    fn client(&self, access: &Access, at_home: bool, is_read: bool) -> Result<Client, AccessError> {
         let identity = access.identity.as_ref().filter(|_| at_home);
         let parts = (&access.authority, identity.map(|identity| (&identity.certificate, &identity.key)));
-        let key = Digest::of(format!("{parts:?}"));
+        let key = Digest::of(format!("{is_read} {parts:?}"));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let built = Client::builder()
+        let mut builder = Client::builder()
             .tls_backend_preconfigured(tls::config(access.authority.as_deref(), identity)?)
             .redirect(Policy::none())
             .referer(false)
             .connect_timeout(self.limits.connect)
-            .read_timeout(self.limits.silence)
             .timeout(self.limits.answer)
-            .user_agent(concat!("fitout/", env!("CARGO_PKG_VERSION")))
-            .build();
-        let client = built.map_err(|error| AccessError::Client(root(&error).to_string()))?;
+            .user_agent(concat!("fitout/", env!("CARGO_PKG_VERSION")));
+        if is_read {
+            builder = builder.read_timeout(self.limits.silence);
+        }
+        let client = builder.build().map_err(|error| AccessError::Client(root(&error).to_string()))?;
         if clients.len() >= MAX_CLIENTS {
             clients.clear();
         }

@@ -1,4 +1,4 @@
-//! What the annotations of a chart say about the extension.
+//! Fields of a definition from the annotations of a chart.
 
 use fitout_model::{Problem, coalesce, nearest};
 use serde_json::{Map, Value, json};

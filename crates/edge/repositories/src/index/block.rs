@@ -125,20 +125,12 @@ impl<'t> Parser<'t> {
     }
 
     fn plain(&mut self, text: &'t str, column: usize) -> Option<Value> {
-        let is_valid = |text: &str| {
-            let separates = |mark: &str| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
-            !text.starts_with('#')
-                && !text.ends_with(':')
-                && !separates(": ")
-                && !separates(" #")
-                && !text.contains('\t')
-        };
         let mut whole = Cow::Borrowed(text);
-        let mut valid = is_valid(text);
+        let mut valid = is_plain_line(text);
         self.next();
         while let Some((_, text)) = self.line.filter(|(found, _)| *found > column) {
             let text = text.trim_end_matches(' ');
-            valid &= !text.is_empty() && is_valid(text);
+            valid &= !text.is_empty() && is_plain_line(text);
             let whole = whole.to_mut();
             whole.push(' ');
             whole.push_str(text);
@@ -214,6 +206,17 @@ fn first_line(text: &str) -> (&str, Option<&str>) {
         Some(end) => (&text[..end], Some(&text[end + 1..])),
         None => (text, None),
     }
+}
+
+/// Whether a line of a plain scalar has neither a key nor a comment nor a tab.
+fn is_plain_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_plain = |at: usize| match bytes[at] {
+        b':' => bytes.get(at + 1).is_some_and(|&next| next != b' '),
+        b'#' => at > 0 && bytes[at - 1] != b' ',
+        _ => false,
+    };
+    memchr::memchr3_iter(b':', b'#', b'\t', bytes).all(is_plain)
 }
 
 /// A plain key that is text, and the value after it.

@@ -4,7 +4,7 @@ use fitout_go_yaml::from_yaml_strict;
 
 use super::block::parse;
 
-/// What Go writes for a version of a chart.
+/// A version of a chart as Go writes it.
 const ENTRY: &str = r#"  - annotations:
       artifacthub.io/changes: |
         - kind: fixed

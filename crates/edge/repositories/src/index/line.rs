@@ -110,8 +110,9 @@ fn split(text: &[u8]) -> Result<Option<Pair<'_>>, Unsupported> {
 /// The end of an unquoted key.
 fn plain_key(text: &[u8]) -> Option<usize> {
     let colon = memchr::memchr_iter(b':', text).find(|&at| text.get(at + 1).is_none_or(|&next| next == b' '))?;
-    let comment = memchr::memmem::find(&text[..colon], b" #");
-    comment.is_none().then(|| trimmed(&text[..colon]).len())
+    let is_comment = |at: usize| at > 0 && text[at - 1] == b' ';
+    let has_comment = memchr::memchr_iter(b'#', &text[..colon]).any(is_comment);
+    (!has_comment).then(|| trimmed(&text[..colon]).len())
 }
 
 /// The value that is open after a value of the key or dash in this column.

@@ -80,6 +80,8 @@ pub(crate) struct Scan<C> {
     has_version: bool,
     /// The time at which the index was generated.
     generated: Option<String>,
+    /// Whether `generated` is the current key. Its value has one line.
+    in_generated: bool,
     /// The number of lines so far.
     lines: usize,
     /// The lines of the current version.
@@ -100,6 +102,7 @@ impl<C: Charts> Scan<C> {
             started: false,
             has_version: false,
             generated: None,
+            in_generated: false,
             lines: 0,
             item: Vec::new(),
             item_start: 0,
@@ -169,6 +172,9 @@ impl<C: Charts> Scan<C> {
             Open::Text(parent) => indent(line).is_none_or(|column| column > parent),
             Open::Quoted(_) | Open::Brackets(..) => true,
         };
+        if continues && self.in_generated && indent(line).is_some() {
+            return Err(ScanError::Unsupported.into());
+        }
         if continues {
             self.open = continue_value(line, self.open)?;
         } else if is_document_marker(line) {
@@ -220,7 +226,9 @@ impl<C: Charts> Scan<C> {
 
     fn top_level_key(&mut self, line: &Line<'_>) -> Result<(), Stop> {
         self.finish_chart()?;
-        match name(line)?.as_str() {
+        let name = name(line)?;
+        self.in_generated = name == "generated";
+        match name.as_str() {
             "entries" if line.value.is_empty() => self.position = Position::Entries,
             "entries" if line.value != b"{}" => return Err(ScanError::Unsupported.into()),
             "apiVersion" => self.has_version = !line.value.is_empty(),

@@ -1,11 +1,15 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::Write;
 
+use fitout_model::Digest;
+use fitout_snapshot::ChartVersion;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{IndexReader, OneChart, Release, ScanError};
+use super::{AllCharts, IndexReader, OneChart, Release, ScanError};
 use crate::IndexError;
 
 type Found = Option<Vec<Release>>;
@@ -140,6 +144,31 @@ fn index_over_the_limit_is_too_large() {
     assert_eq!(reader.finish().err(), Some(ScanError::TooLarge));
 }
 
+/// All charts by name, and the time of the index.
+type All = (BTreeMap<String, Vec<ChartVersion>>, Option<String>);
+
+fn scanned_all(text: &[u8], size: usize) -> Result<All, ScanError> {
+    let mut charts = BTreeMap::new();
+    let receiver = AllCharts::new(1000, |chart| drop(charts.insert(chart.name, chart.versions)));
+    let mut reader = IndexReader::with_digest(receiver, 1 << 30, false);
+    for bytes in text.chunks(size) {
+        if !reader.read(bytes)? {
+            break;
+        }
+    }
+    let (found, digest) = reader.finish()?;
+    assert_eq!(digest, Some(Digest::of(text)));
+    let generated = found.generated;
+    Ok((charts, generated))
+}
+
+fn parse_whole_all(text: &[u8]) -> Result<All, IndexError> {
+    let charts = RefCell::new(BTreeMap::new());
+    let receiver = || AllCharts::new(1000, |chart| drop(charts.borrow_mut().insert(chart.name, chart.versions)));
+    let generated = super::parse_whole(text, receiver)?.generated;
+    Ok((charts.into_inner(), generated))
+}
+
 /// For random indexes of these lines, the scan finds the same as the parser, or fails as unsupported.
 #[test]
 fn scan_finds_the_same_as_the_whole_parser() {
@@ -192,7 +221,7 @@ fn scan_finds_the_same_as_the_whole_parser() {
         state ^= state << 17;
         usize::try_from(state % below as u64).unwrap()
     };
-    let (mut same, mut unsupported) = (0, 0);
+    let (mut same, mut unsupported, mut same_all) = (0, 0, 0);
     for _ in 0..20_000 {
         let mut text = "apiVersion: v1\nentries:\n".to_owned();
         for _ in 0..=next(9) {
@@ -210,6 +239,17 @@ fn scan_finds_the_same_as_the_whole_parser() {
                 same += 1;
             }
         }
+        match (scanned_all(text.as_bytes(), 11), parse_whole_all(text.as_bytes())) {
+            (Err(ScanError::Unsupported), _) => {}
+            // Without the versions of one of the charts as a list, the parser fails for all.
+            (found, expected) => {
+                assert_eq!(found, expected.map_err(ScanError::Invalid), "{text}");
+                same_all += 1;
+            }
+        }
     }
-    assert!(same > 100 && unsupported > 10, "{same} the same, {unsupported} unsupported");
+    assert!(
+        same > 100 && unsupported > 10 && same_all > 100,
+        "{same} and {same_all} the same, {unsupported} unsupported"
+    );
 }

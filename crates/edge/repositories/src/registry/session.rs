@@ -20,7 +20,7 @@ pub(super) const MAX_JSON: u64 = 4 << 20;
 /// The number of pages of a list to read; most registries have a thousand entries on a page.
 const MAX_PAGES: usize = 100;
 
-/// What a token is requested for.
+/// The purpose of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// Reading a repository.

@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use fitout_model::Digest;
-use fitout_repositories::{Access, ChartListing, ChartPush, Error, Pushed, Sources, Wanted};
+use fitout_repositories::{Access, ChartListing, ChartPush, Error, Limits, Pushed, Sources, Wanted};
 use fitout_testkit::Registry;
 use fitout_testkit::http_server::{Reply, Server, redirect, reply};
 use serde_json::{Value, json};
@@ -240,6 +241,27 @@ fn failed_push_says_what_to_do() -> Result<()> {
         error.to_string().ends_with("the repository address is not that of a registry; begin it with oci://"),
         "{error}"
     );
+    Ok(())
+}
+
+#[test]
+fn upload_may_take_longer_than_the_read_timeout() -> Result<()> {
+    let registry = Registry::start()?;
+    let archive = fs::read(package(&registry, SMALL)?)?;
+    let silence = Duration::from_millis(500);
+    let server = Server::start(move |request| match request.path.as_str() {
+        path if path.ends_with("/uploads/") => reply(202, &["Location: /upload"], ""),
+        path if path.starts_with("/upload") => {
+            std::thread::sleep(3 * silence);
+            reply(201, &[], "")
+        }
+        path if path.contains("/blobs/") => reply(404, &[], ""),
+        _ => reply(201, &[], ""),
+    });
+    let repository = format!("oci+http://{}/x", server.host());
+    let push = ChartPush { repository: &repository, archive: &archive, provenance: None, created: "" };
+    let sources = Sources::new(Limits { silence, ..Limits::default() });
+    assert!(RUNTIME.block_on(sources.push_chart(&push, &Access::default()))?.uploaded > 0);
     Ok(())
 }
 
