@@ -43,7 +43,7 @@ pub enum Cause {
     Address(AddressError),
     /// The name of the branch or tag, or the commit, is invalid.
     #[error("{0:?} is no {1}; correct it")]
-    InvalidReference(String, Kind),
+    InvalidReference(String, ReferenceKind),
     /// The path is invalid.
     #[error("the path {0:?} is invalid; give a folder below the root, such as charts/web")]
     InvalidPath(String),
@@ -119,7 +119,7 @@ pub enum Cause {
     #[error("{kind} {name} does not exist; {}", remedy(*.kind, .existing))]
     Unknown {
         /// Branch, tag or commit.
-        kind: Kind,
+        kind: ReferenceKind,
         /// The name.
         name: String,
         /// At most five that exist, the nearest first.
@@ -166,13 +166,13 @@ pub enum Cause {
     #[error("it has a file with the name {0:?}; rename it")]
     FileName(String),
     /// A limit is exceeded.
-    #[error("{what} is over the limit of {limit} {unit}; {remedy}")]
+    #[error("{what} is over the limit of {limit}{unit}; {remedy}")]
     TooLarge {
         /// What is too large.
         what: String,
         /// The limit.
         limit: u64,
-        /// The unit of the limit.
+        /// The unit of the limit, such as ` bytes`; empty for a number of files.
         unit: &'static str,
         /// What to do.
         remedy: &'static str,
@@ -184,7 +184,7 @@ pub enum Cause {
 
 /// A kind of reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ReferenceKind {
     /// A branch.
     Branch,
     /// A tag.
@@ -193,7 +193,7 @@ pub enum Kind {
     Commit,
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ReferenceKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Branch => "branch",
@@ -203,12 +203,12 @@ impl std::fmt::Display for Kind {
     }
 }
 
-fn remedy(kind: Kind, names: &[String]) -> String {
+fn remedy(kind: ReferenceKind, names: &[String]) -> String {
     match (kind, names) {
-        (Kind::Commit, _) => "make sure that it is pushed".to_owned(),
-        (Kind::Branch, []) => "the repository has no branch".to_owned(),
-        (Kind::Tag, []) => "the repository has no tag".to_owned(),
-        (Kind::Branch | Kind::Tag, names) => format!("correct it; there is {}", names.join(", ")),
+        (ReferenceKind::Commit, _) => "make sure that it is pushed".to_owned(),
+        (ReferenceKind::Branch, []) => "the repository has no branch".to_owned(),
+        (ReferenceKind::Tag, []) => "the repository has no tag".to_owned(),
+        (ReferenceKind::Branch | ReferenceKind::Tag, names) => format!("correct it; there is {}", names.join(", ")),
     }
 }
 

@@ -111,7 +111,7 @@ impl Guard {
             return Ok(());
         }
         let Allowance { what, limit, remedy, .. } = allowance;
-        let cause = Cause::TooLarge { what: what.clone(), limit: *limit, unit: "bytes", remedy };
+        let cause = Cause::TooLarge { what: what.clone(), limit: *limit, unit: " bytes", remedy };
         drop(state);
         Err(self.fail(cause))
     }

@@ -112,7 +112,7 @@ pub(crate) fn too_large(limit: u64) -> Cause {
     Cause::TooLarge {
         what: "a file or the list of the files in it".to_owned(),
         limit,
-        unit: "bytes",
+        unit: " bytes",
         remedy: "publish the folder in a repository without large files",
     }
 }

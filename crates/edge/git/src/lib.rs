@@ -47,7 +47,7 @@ use std::time::Duration;
 
 use fitout_repositories::{Access, Http};
 
-pub use error::{AddressError, Cause, Error, Kind};
+pub use error::{AddressError, Cause, Error, ReferenceKind};
 
 use address::Address;
 use guard::Guard;
@@ -176,7 +176,8 @@ impl Default for Client {
 
 impl Client {
     /// Creates a client with these limits, whose packs are in the directory while they are read. Each read has its own
-    /// subdirectory, which it removes, also when it fails or is cancelled.
+    /// subdirectory, `fitout-git-…`, which it removes, also when it fails or is cancelled. A process that is killed leaves
+    /// what it has received of one pack.
     pub fn new(limits: Limits, directory: PathBuf) -> Self {
         let http = fitout_repositories::Limits {
             connect: limits.connect,

@@ -34,13 +34,12 @@ impl Pack {
         hash: gix_hash::Kind,
     ) -> gix_error::Result<Self> {
         let (data, index) = (directory.join("objects.pack"), directory.join("objects.idx"));
-        // A pack that was received before is open, and needs no name any more.
-        let _ = (fs::remove_file(&data), fs::remove_file(&index));
         let disk = |error| guard.fail(Cause::Disk(error));
         let mut incoming = Incoming::new(reader, &data, guard, limits.object as u64, hash)?;
         let version = incoming.version();
         if incoming.size_hint().0 == 0 {
             incoming.finish()?;
+            fs::remove_file(&data).map_err(|error| disk(error).raise())?;
             return Ok(Self { bundle: None, inflate: Inflate::default(), buffer: Vec::new() });
         }
         let mut index_file = BufWriter::new(File::create_new(&index).map_err(disk).map_err(ErrorExt::raise)?);
@@ -65,6 +64,10 @@ impl Pack {
         index_file.into_inner().map_err(|error| disk(error.into_error()).raise())?;
         let pack = data::File::at(&data, hash)?.with_alloc_limit_bytes(Some(limits.object));
         let bundle = Some(Bundle { pack, index: gix_pack::index::File::at(&index, hash)? });
+        // Both are open, and need no name any more.
+        for path in [&data, &index] {
+            fs::remove_file(path).map_err(|error| disk(error).raise())?;
+        }
         Ok(Self { bundle, inflate: Inflate::default(), buffer: Vec::new() })
     }
 

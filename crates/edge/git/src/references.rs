@@ -7,7 +7,7 @@ use gix_hash::ObjectId;
 use gix_protocol::handshake::Ref;
 
 use crate::connection::Connection;
-use crate::{Cause, Kind, Reference};
+use crate::{Cause, Reference, ReferenceKind};
 
 /// How many names a message has.
 const MAX_NAMES: usize = 5;
@@ -39,15 +39,15 @@ pub(crate) fn parse(reference: Reference<'_>) -> Result<Wanted, Cause> {
     match reference {
         Reference::Default => Ok(Wanted::Default),
         Reference::Branch(name) if is_name(name) => Ok(Wanted::Branch(name.to_owned())),
-        Reference::Branch(name) => Err(invalid(name, Kind::Branch)),
+        Reference::Branch(name) => Err(invalid(name, ReferenceKind::Branch)),
         Reference::Tag(name) if is_name(name) => Ok(Wanted::Tag(name.to_owned())),
-        Reference::Tag(name) => Err(invalid(name, Kind::Tag)),
+        Reference::Tag(name) => Err(invalid(name, ReferenceKind::Tag)),
         Reference::Commit(name) => parse_commit(name).map(Wanted::Commit),
     }
 }
 
 pub(crate) fn parse_commit(name: &str) -> Result<ObjectId, Cause> {
-    name.parse().map_err(|_| Cause::InvalidReference(name.to_owned(), Kind::Commit))
+    name.parse().map_err(|_| Cause::InvalidReference(name.to_owned(), ReferenceKind::Commit))
 }
 
 /// Whether git allows the name. Nothing in it can end the line of the protocol in which it is sent.
@@ -92,9 +92,9 @@ pub(crate) fn resolve(connection: &mut Connection<'_>, wanted: &Wanted) -> Resul
 /// The cause of a reference that does not exist, with those that do.
 fn unknown(connection: &mut Connection<'_>, wanted: &Wanted) -> Result<Cause, Cause> {
     let (kind, name, prefix) = match wanted {
-        Wanted::Tag(name) => (Kind::Tag, name.as_str(), TAGS),
-        Wanted::Branch(name) => (Kind::Branch, name.as_str(), BRANCHES),
-        _ => (Kind::Branch, "", BRANCHES),
+        Wanted::Tag(name) => (ReferenceKind::Tag, name.as_str(), TAGS),
+        Wanted::Branch(name) => (ReferenceKind::Branch, name.as_str(), BRANCHES),
+        _ => (ReferenceKind::Branch, "", BRANCHES),
     };
     let listed = connection.references(&[prefix.to_owned()])?;
     let mut names: BTreeSet<String> = BTreeSet::new();

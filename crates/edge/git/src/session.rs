@@ -13,7 +13,7 @@ use crate::connection::{Connection, Fetch};
 use crate::guard::Guard;
 use crate::pack::Pack;
 use crate::references::{self, Target, Wanted};
-use crate::{Answer, Cause, Credentials, Kind, Limits, history, tree};
+use crate::{Answer, Cause, Credentials, Limits, ReferenceKind, history, tree};
 
 /// What to read, and with what.
 pub(crate) struct Job {
@@ -76,7 +76,7 @@ fn read(
     let filter = is_filtered.then_some("blob:none");
     let mut pack = fetch(connection, &[target.want], true, filter).map_err(|cause| match (&job.reference, cause) {
         (Wanted::Commit(commit), Cause::Reported(reason)) if is_unknown(&reason) => {
-            Cause::Unknown { kind: Kind::Commit, name: commit.to_string(), existing: Vec::new() }
+            Cause::Unknown { kind: ReferenceKind::Commit, name: commit.to_string(), existing: Vec::new() }
         }
         (_, cause) => cause,
     })?;

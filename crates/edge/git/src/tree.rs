@@ -96,11 +96,11 @@ pub(crate) fn read(
         guard.check().map_err(|_| Cause::Deadline(limits.deadline))?;
         let content = pack.object(&id, Kind::Blob)?.ok_or_else(|| missing(&id))?;
         if content.len() > limits.file {
-            return Err(too_large(&format!("file {name}"), limits.file, "bytes", "remove it, or make it smaller"));
+            return Err(too_large(&format!("file {name}"), limits.file, " bytes", "remove it, or make it smaller"));
         }
         total += content.len();
         if total > limits.total {
-            return Err(too_large("the size of its files together", limits.total, "bytes", SMALLER_FOLDER));
+            return Err(too_large("the size of its files together", limits.total, " bytes", SMALLER_FOLDER));
         }
         read.insert(name, content.to_vec());
     }

@@ -32,7 +32,7 @@ fn each_limit_is_named() {
         ),
         (
             Limits { files: 3, ..all },
-            "the number of its files and folders is over the limit of 3 ; name a smaller folder as the path",
+            "the number of its files and folders is over the limit of 3; name a smaller folder as the path",
         ),
         (
             Limits { object: 9999, ..all },

@@ -110,3 +110,28 @@ fn frozen_ssh_server_ends_with_the_silence() {
     assert!(matches!(error.cause, Cause::Deadline(_)), "{error}");
     ssh.process.thaw().unwrap();
 }
+
+#[test]
+fn missing_ssh_program_is_named() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["ssh::runner", "--exact", "--ignored", "--nocapture"])
+        .env("PATH", "/nonexistent")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let expected = "RESULT git repository ssh://127.0.0.1/x: no ssh program is installed here, which ssh:// requires; use \
+                    https://, or install OpenSSH's client";
+    assert!(text.lines().any(|line| line == expected), "{text}");
+}
+
+#[test]
+#[ignore = "the process of the test above"]
+fn runner() {
+    if std::env::var_os("PATH").is_none_or(|path| path != "/nonexistent") {
+        return;
+    }
+    let ssh = SshAccess { user: None, key: "key".to_owned(), known_hosts: String::new() };
+    let credentials = Credentials { ssh: Some(ssh), ..Credentials::default() };
+    let error = read_with(Limits::default(), &request("ssh://127.0.0.1/x"), &credentials).unwrap_err();
+    println!("\nRESULT {error}");
+}
