@@ -61,7 +61,7 @@ pub enum Cause {
     Unreachable {
         /// The server.
         host: String,
-        /// What `ssh` says.
+        /// The message of `ssh`.
         reason: String,
     },
     /// An address with `ssh://`, and no key.
@@ -89,7 +89,7 @@ pub enum Cause {
     Ssh {
         /// The server.
         host: String,
-        /// What `ssh` says.
+        /// The message of `ssh`.
         reason: String,
     },
     /// The server sent nothing for too long.
@@ -125,7 +125,7 @@ pub enum Cause {
         /// At most five that exist, the nearest first.
         existing: Vec<String>,
     },
-    /// What the branch or the tag names is not a commit.
+    /// The branch or the tag names another object than a commit.
     #[error("{0} is not a commit; name a branch or a tag of a commit")]
     NotACommit(String),
     /// The branch does not contain the commit that was read last.
@@ -168,13 +168,13 @@ pub enum Cause {
     /// A limit is exceeded.
     #[error("{what} is over the limit of {limit}{unit}; {remedy}")]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         what: String,
         /// The limit.
         limit: u64,
         /// The unit of the limit, such as ` bytes`; empty for a number of files.
         unit: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// The directory for temporary files cannot be used.

@@ -29,7 +29,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     failure: Option<Cause>,
-    /// What is being received, and how many bytes of it may follow.
+    /// The part that is being received, and how many bytes of it may follow.
     allowance: Option<Allowance>,
 }
 

@@ -34,7 +34,7 @@ struct Tee<'a> {
     hasher: Hasher,
     checksum: Crc,
     count: u64,
-    /// The error of a write, which the caller is told at its next read.
+    /// The error of a write, which the next read returns.
     failure: Option<io::Error>,
 }
 

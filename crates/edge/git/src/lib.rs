@@ -58,7 +58,7 @@ use session::Job;
 pub struct Request<'a> {
     /// The address: `https://…`, `http://…` or `ssh://…`, without credentials.
     pub url: &'a str,
-    /// What to read.
+    /// The branch, tag or commit.
     pub reference: Reference<'a>,
     /// The folder, with `/` between its parts; none for the root.
     pub path: Option<&'a str>,
@@ -68,7 +68,7 @@ pub struct Request<'a> {
     pub accept: bool,
 }
 
-/// What of a repository to read.
+/// A branch, a tag or a commit of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference<'a> {
     /// The default branch of the server.

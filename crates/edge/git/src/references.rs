@@ -24,7 +24,7 @@ pub(crate) enum Wanted {
     Commit(ObjectId),
 }
 
-/// What a reference names.
+/// The object and the commit that a reference names.
 pub(crate) struct Target {
     /// The object to ask for: a tag, or the commit.
     pub(crate) want: ObjectId,

@@ -15,7 +15,7 @@ use crate::pack::Pack;
 use crate::references::{self, Target, Wanted};
 use crate::{Answer, Cause, Credentials, Limits, ReferenceKind, history, tree};
 
-/// What to read, and with what.
+/// A request, and the means to answer it.
 pub(crate) struct Job {
     pub(crate) address: Address,
     pub(crate) reference: Wanted,

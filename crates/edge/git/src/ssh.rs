@@ -33,7 +33,7 @@ pub(crate) struct Process {
     user: String,
 }
 
-/// What the server sends.
+/// The stream from the server.
 pub(crate) struct Output {
     process: Process,
     stdout: ChildStdout,
@@ -41,7 +41,7 @@ pub(crate) struct Output {
     silence: Duration,
 }
 
-/// What is sent to the server.
+/// The stream to the server.
 pub(crate) struct Input {
     stdin: ChildStdin,
     guard: Guard,
