@@ -3,11 +3,14 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use fitout_testkit::{NoPods, clock_mover, pods_cannot_run};
+use fitout_testkit::{NoPods, clock_mover, no_git, no_sshd, pods_cannot_run};
 
 /// The packages that pods need, and the library that moves a program's clock.
 const PACKAGES: [&str; 7] =
     ["containerd", "runc", "containernetworking-plugins", "nftables", "iproute2", "util-linux", "libfaketime"];
+
+/// The packages of a git server.
+const GIT_SERVER: [&str; 2] = ["git", "openssh-server"];
 
 /// The tool that builds the hub's allocator.
 const MAKE: &str = "make";
@@ -16,6 +19,13 @@ const MAKE: &str = "make";
 pub(crate) fn install_tools() {
     if Command::new(MAKE).arg("--version").output().is_err() {
         try_install(&[MAKE]);
+    }
+}
+
+/// Installs the packages of a git server, where they are missing.
+pub(crate) fn install_git_server() {
+    if no_git().is_some() || no_sshd().is_some() {
+        try_install(&GIT_SERVER);
     }
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     run_jobs(&mut scheduler, jobs, "tests without a cluster", &mut counts, &mut times)?;
     if !options.fast {
         packages::install();
+        packages::install_git_server();
         let testbed = testbed::build(&Part::ALL)?;
         times.end_of("testbed");
         let mut jobs = Vec::new();

@@ -17,10 +17,14 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 /// A request that the server received.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// The method.
+    pub method: String,
     /// The path with the query.
     pub path: String,
     /// The header lines.
     pub head: String,
+    /// The body, where the request states its length.
+    pub body: Vec<u8>,
     /// When it arrived.
     pub at: Instant,
 }
@@ -132,8 +136,12 @@ fn talk(
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let (first, rest) = head.split_once("\r\n").unwrap();
-    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-    let request = Request { path, head: rest.to_owned(), at: Instant::now() };
+    let mut words = first.split(' ').map(str::to_owned);
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let mut request = Request { method, path, head: rest.to_owned(), body: Vec::new(), at: Instant::now() };
+    let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or_default();
+    request.body = vec![0; length];
+    stream.read_exact(&mut request.body)?;
     record.lock().unwrap().push(request.clone());
     let Reply(bytes, hangs) = answer(&request);
     stream.write_all(&bytes)?;

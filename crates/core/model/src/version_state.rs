@@ -20,7 +20,6 @@ pub enum VersionState {
 
 impl VersionState {
     /// Whether this is the default state.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
     pub fn is_listed(&self) -> bool {
         *self == Self::Listed
     }

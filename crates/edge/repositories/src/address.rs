@@ -123,7 +123,7 @@ pub(crate) fn same_server(one: &Url, other: &Url) -> bool {
 }
 
 /// An address for messages: without user, password, query and fragment, which may be secret.
-pub(crate) fn redacted(address: &str) -> String {
+pub fn redacted(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = address.split_once("://") else {
         return address.rsplit('@').next().unwrap_or_default().to_owned();

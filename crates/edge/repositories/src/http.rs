@@ -25,7 +25,7 @@ const MAX_ATTEMPTS: usize = 6;
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
 /// HTTP clients, by authority and client certificate.
-pub(crate) struct Http {
+pub struct Http {
     pub(crate) limits: Limits,
     clients: Mutex<HashMap<Digest, Client>>,
 }
@@ -43,8 +43,20 @@ pub(crate) struct Request<'a> {
     pub(crate) body: Option<&'a [u8]>,
 }
 
+/// A request of another protocol over HTTP.
+pub struct HttpRequest<'a> {
+    /// The URL.
+    pub url: Url,
+    /// The credentials, which are sent to the server of the URL and to no other.
+    pub access: &'a Access,
+    /// Headers that are sent to every server.
+    pub headers: &'a [(HeaderName, String)],
+    /// The body of a POST; none for a GET.
+    pub body: Option<&'a [u8]>,
+}
+
 /// The response to a request.
-pub(crate) struct Response {
+pub struct Response {
     inner: reqwest::Response,
     /// The requested resource, for messages.
     what: String,
@@ -55,8 +67,19 @@ pub(crate) struct Response {
 }
 
 impl Http {
-    pub(crate) fn new(limits: Limits) -> Self {
+    /// Creates a client with these limits.
+    pub fn new(limits: Limits) -> Self {
         Self { limits, clients: Mutex::default() }
+    }
+
+    /// Sends a request, and returns its response if the status is 200. Follows redirects, of a POST only those that keep the
+    /// method. Once a redirect leaves the server, no more credentials are sent.
+    pub async fn request(&self, request: HttpRequest<'_>) -> Result<Response, Cause> {
+        let HttpRequest { url, access, headers, body } = request;
+        let (home, credential) = (url.clone(), access.credential());
+        let method = if body.is_some() { Method::POST } else { Method::GET };
+        let request = Request { method, url, home: &home, access, credential: &credential, headers, body };
+        self.send(request).await?.error_for_status()
     }
 
     /// Sends a request and follows redirects: of a write only those that keep the method. Once a redirect leaves `home`, no
@@ -131,6 +154,16 @@ pub(crate) fn check_redirect(from: &Url, to: Url) -> Result<Url, RedirectError> 
 }
 
 impl Response {
+    /// The URL that answered, after redirects.
+    pub fn url(&self) -> &Url {
+        self.inner.url()
+    }
+
+    /// Whether it comes from the server that was asked, without a redirect to another.
+    pub fn is_from_home(&self) -> bool {
+        self.from_home
+    }
+
     pub(crate) fn status(&self) -> u16 {
         self.inner.status().as_u16()
     }
@@ -140,7 +173,7 @@ impl Response {
     }
 
     /// All values of a header that are text.
-    pub(crate) fn header(&self, name: &HeaderName) -> impl Iterator<Item = &str> {
+    pub fn header(&self, name: &HeaderName) -> impl Iterator<Item = &str> {
         self.inner.headers().get_all(name).iter().filter_map(|value| value.to_str().ok())
     }
 
@@ -164,7 +197,7 @@ impl Response {
     }
 
     /// Reads the next bytes; none at the end.
-    pub(crate) async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Cause> {
+    pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Cause> {
         let url = self.inner.url().clone();
         self.inner.chunk().await.map_err(|error| classify(&error, &url, &self.what))
     }

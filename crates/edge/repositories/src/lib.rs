@@ -40,17 +40,18 @@ use fitout_snapshot::ChartVersion;
 use tokio::sync::Semaphore;
 
 pub use access::{Access, Identity};
+pub use address::redacted;
 pub use conditional::{Answer, Validators};
 pub use download::Downloaded;
 pub use error::{
     AccessError, AddressError, CatalogError, Cause, ChartError, Error, IndexError, RedirectError, ResponseError,
 };
 
+pub use http::{Http, HttpRequest, Response};
 pub use registry::list::{ChartListing, ListedCharts, RegistryChart, RegistryVersion, SkippedTag};
 pub use registry::push::{CatalogPush, ChartPush, Pushed};
 
 use address::{Address, RegistryPath};
-use http::Http;
 use index_cache::IndexCache;
 
 /// A request for a chart.

@@ -47,10 +47,7 @@ impl Error {
 
     /// The delay that the server asks for before a retry, an hour at most.
     pub fn retry_after(&self) -> Option<Duration> {
-        match self.cause {
-            Cause::RateLimited { retry_after, .. } | Cause::ServerError { retry_after, .. } => retry_after,
-            _ => None,
-        }
+        self.cause.retry_after()
     }
 }
 
@@ -303,7 +300,7 @@ fn refused_remedy(with_credentials: bool) -> &'static str {
 
 impl Cause {
     /// Whether the same request may succeed later without any change by a user.
-    pub(crate) fn passing(&self) -> bool {
+    pub fn passing(&self) -> bool {
         matches!(
             self,
             Self::Unreachable { .. }
@@ -312,5 +309,13 @@ impl Cause {
                 | Self::ServerError { .. }
                 | Self::Truncated { .. }
         )
+    }
+
+    /// The delay that the server asks for before a retry, an hour at most.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } | Self::ServerError { retry_after, .. } => *retry_after,
+            _ => None,
+        }
     }
 }
