@@ -117,7 +117,7 @@ mod tests {
         let paths: Vec<String> = directory
             .flat_map(|extension| match extension.unwrap() {
                 RawExtension::Files(files) => files.into_keys(),
-                RawExtension::Charts { .. } => panic!("a directory has no charts of a repository"),
+                other => panic!("{other:?}"),
             })
             .collect();
         assert_eq!(paths, ["db/1.0.0/definition.yaml", "web/1.0.0/definition.yaml"]);

@@ -3,15 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fitout_helm_ranges::Version;
-use fitout_model::{FileMap, Package, Problem, VersionState, VersionStateRule, read_packages};
-use fitout_snapshot::{ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
+use fitout_model::{FileMap, Package, Problem, VersionStateRule, read_packages};
+use fitout_snapshot::ChartVersion;
+
+use crate::chart::{self, LocalChart};
+
+/// The bytes that the metadata of a chart's version takes, roughly.
+const CHART_VERSION: usize = 500;
 
 /// An extension that was read and not parsed yet. Parsing takes most of the time, so it is left to the caller's threads.
 #[derive(Debug)]
 pub enum RawExtension {
     /// The files of all its versions, by `EXTENSION/VERSION/…`.
     Files(FileMap),
+    /// The versions of a chart that the source contains.
+    LocalCharts {
+        /// The name of the chart.
+        name: String,
+        /// Its versions, in any order.
+        charts: Vec<LocalChart>,
+    },
     /// The versions of a chart in a repository.
     Charts {
         /// The address of the repository.
@@ -41,8 +52,10 @@ pub struct SourceExtension {
 impl RawExtension {
     /// The size of the input in bytes.
     pub fn size(&self) -> usize {
+        let bytes = |files: &FileMap| files.values().map(Vec::len).sum::<usize>();
         match self {
-            Self::Files(files) => files.values().map(Vec::len).sum(),
+            Self::Files(files) => bytes(files),
+            Self::LocalCharts { charts, .. } => charts.iter().map(|chart| bytes(&chart.files)).sum(),
             Self::Charts { versions, .. } => versions.len() * CHART_VERSION,
         }
     }
@@ -54,48 +67,25 @@ impl RawExtension {
                 let read = read_packages(files);
                 SourceExtension { packages: read.packages, problems: read.problems, ..SourceExtension::default() }
             }
-            Self::Charts { repository, name, versions } => charts(&repository, &name, &versions),
+            Self::LocalCharts { name, charts } => chart::local(&name, charts),
+            Self::Charts { repository, name, versions } => chart::remote(&repository, &name, &versions),
         }
     }
 }
 
-/// The bytes that the metadata of a chart's version takes, roughly.
-const CHART_VERSION: usize = 500;
-
-/// The definitions of a chart. The newest version that is no pre-release says how to find it.
-fn charts(repository: &str, name: &str, versions: &[ChartVersion]) -> SourceExtension {
-    let (definitions, found) = chart_definitions(versions, &ChartLocation { repository, chart: name });
-    let mut extension = SourceExtension::default();
-    for ChartDefinition { document, definition, deprecated } in definitions {
-        if deprecated {
-            extension.states.push(VersionStateRule {
-                extension: definition.extension.clone(),
-                version: Some(definition.version.to_string()),
-                state: VersionState::Deprecated,
-                note: Some("its publisher has deprecated the chart".to_owned()),
-            });
-        }
-        extension.packages.push(Arc::new(Package::of_document(definition, &document)));
-    }
-    extension.packages.sort_by(|a, b| a.definition.version.cmp(&b.definition.version));
-    extension.problems = found.into_iter().map(|problem| (format!("{name}/"), problem)).collect();
-    let newest = versions.iter().filter_map(|version| Some((Version::parse(&version.version).ok()?, version)));
-    let newest = newest.max_by(|(a, _), (b, _)| a.prerelease().is_empty().cmp(&b.prerelease().is_empty()).then(a.cmp(b)));
-    if let Some((_, newest)) = newest {
-        let short = |word: &&String| !word.is_empty() && word.chars().count() <= 64;
-        extension.keywords = newest.keywords.iter().filter(short).take(64).cloned().collect();
-        extension.icon = newest.icon.clone().filter(|icon| icon.len() <= 1024);
-    }
-    extension
-}
-
-/// Splits the files of a catalog by extension.
+/// Splits the files of a source by extension: definitions at `EXTENSION/VERSION/definition.yaml`, and plain charts
+/// anywhere else. A name that has both is a chart and an extension of definitions; the definitions count.
 pub fn split(files: FileMap) -> Vec<RawExtension> {
+    let (mut charts, rest) = chart::take_charts(files);
     let mut extensions: BTreeMap<String, FileMap> = BTreeMap::new();
-    for (path, content) in files {
+    for (path, content) in rest {
         if let Some((extension, _)) = path.split_once('/') {
             extensions.entry(extension.to_owned()).or_default().insert(path, content);
         }
     }
-    extensions.into_values().map(RawExtension::Files).collect()
+    // Other folders of a repository, such as its documentation.
+    extensions.retain(|_, files| files.keys().any(|path| path.ends_with("/definition.yaml")));
+    charts.retain(|name, _| !extensions.contains_key(name));
+    let charts = charts.into_iter().map(|(name, charts)| RawExtension::LocalCharts { name, charts });
+    extensions.into_values().map(RawExtension::Files).chain(charts).collect()
 }

@@ -4,6 +4,7 @@
 //! with one version is reported for that version and does not affect the others. `states.yaml` beside the extensions
 //! says which versions are deprecated, yanked or withdrawn.
 
+mod chart;
 mod directory;
 mod extension;
 mod states;
@@ -11,6 +12,7 @@ mod states;
 use fitout_model::{FileMap, Packages, read_packages};
 use rust_embed::RustEmbed;
 
+pub use chart::{LocalChart, package as chart_package};
 pub use directory::{Directory, fingerprint};
 pub use extension::{RawExtension, SourceExtension, split};
 pub use states::{STATES, StatesError, parse_states};

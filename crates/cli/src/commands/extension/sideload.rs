@@ -1,15 +1,14 @@
 //! `fitout extension sideload`.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fitout_api::{ExtensionDefinition, FILES_SECRET, SIDELOADED};
+use fitout_catalogs::{LocalChart, chart_package};
 use fitout_helm_chart::{Chart, Warnings};
 use fitout_model::{Definition, FileMap, pack_files, parse_definition};
-use fitout_snapshot::{ChartLocation, ChartVersion, chart_definitions};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use k8s_openapi::ByteString;
@@ -17,7 +16,7 @@ use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use kube::api::{DeleteParams, Patch, PatchParams};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Answer;
 use crate::connection::{FIELD_MANAGER, Session};
@@ -135,38 +134,17 @@ fn chart(path: &Path) -> Result<(Definition, FileMap), Failure> {
     let mut warnings = Warnings::new();
     let chart: Chart = fitout_environment::load(path, &mut warnings).map_err(|error| cannot(&error))?;
     let metadata = fitout_go_yaml::from_yaml(&chart.metadata.to_yaml()).map_err(|error| cannot(&error))?;
-    let text = |key: &str| metadata[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    let version = ChartVersion {
-        name: text("name").unwrap_or_default(),
-        version: text("version").unwrap_or_default(),
-        app_version: text("appVersion"),
-        kube_version: text("kubeVersion"),
-        description: text("description"),
-        home: text("home"),
-        annotations: annotations(&metadata),
-        ..ChartVersion::default()
-    };
-    let location = ChartLocation { repository: "https://sideloaded.invalid", chart: &version.name };
-    let (mut definitions, problems) = chart_definitions(std::slice::from_ref(&version), &location);
-    let Some(mut made) = definitions.pop() else {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        return Err(Failure::new(format!("{} cannot be sideloaded: {}", path.display(), problems.join("; "))));
-    };
-    made.document["spec"]["helm"] = json!({ "chart": "chart" });
-    let definition = parse_definition(&made.document).map_err(|problem| cannot(&problem))?;
     let mut files = FileMap::new();
     if path.is_dir() {
         collect(path, "chart/", &mut files).map_err(|error| cannot(&error))?;
     } else {
         files.insert("chart".to_owned(), fs::read(path).map_err(|error| cannot(&error))?);
     }
-    Ok((definition, files))
-}
-
-fn annotations(metadata: &Value) -> BTreeMap<String, String> {
-    let annotations = metadata["annotations"].as_object().into_iter().flatten();
-    let ours = annotations.filter(|(key, _)| key.starts_with("fitout.dev/") || key.starts_with("artifacthub.io/"));
-    ours.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    let chart = LocalChart { folder: format!("{}/", path.display()), metadata, files };
+    let (mut package, _) = chart_package(chart).map_err(|problem| cannot(&problem))?;
+    // The definition is an object of its own.
+    package.files.remove("definition.yaml");
+    Ok((package.definition, package.files))
 }
 
 /// The Secret with the files; none without any.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use fitout_api::REPOSITORY_SECRET;
+use fitout_git::SshAccess;
 use fitout_repositories::{Access, Identity};
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -13,6 +14,8 @@ use crate::Hub;
 /// The credentials for a repository, and the Secret that has them or should have them, for messages.
 pub(crate) struct Credentials {
     pub(crate) access: Access,
+    /// The key for a git repository at `ssh://…`.
+    pub(crate) ssh: Option<SshAccess>,
     pub(crate) secret: String,
 }
 
@@ -28,7 +31,7 @@ impl Credentials {
         let Some((_, Reverse(name), secret)) = found.max_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)))
         else {
             let secret = format!("a Secret of type {REPOSITORY_SECRET} in {namespace}");
-            return Self { access: Access::default(), secret };
+            return Self { access: Access::default(), ssh: None, secret };
         };
         let key = |name: &str| text(&secret, name);
         let access = Access {
@@ -38,7 +41,13 @@ impl Credentials {
             authority: key("ca.crt"),
             docker_config: key(".dockerconfigjson"),
         };
-        Self { access, secret: format!("Secret/{namespace}/{name}") }
+        let ssh = key("ssh-privatekey").map(|private| SshAccess {
+            user: key("username"),
+            // OpenSSH reads no key without its last line break.
+            key: private + "\n",
+            known_hosts: key("known_hosts").unwrap_or_default(),
+        });
+        Self { access, ssh, secret: format!("Secret/{namespace}/{name}") }
     }
 }
 

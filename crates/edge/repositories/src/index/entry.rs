@@ -28,7 +28,7 @@ impl Release {
 }
 
 /// Reads an entry of an index, or the `Chart.yaml` of a chart; none for one that Helm skips in an index.
-pub(crate) fn chart_version(entry: Value) -> Option<ChartVersion> {
+pub fn chart_version(entry: Value) -> Option<ChartVersion> {
     let (name, version) = identity(&entry)?;
     let Value::Object(mut fields) = entry else { return None };
     let maintainers = list(fields.remove("maintainers")).filter_map(|maintainer| maintainer.get("name").and_then(text));

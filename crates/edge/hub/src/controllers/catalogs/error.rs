@@ -32,6 +32,8 @@ pub(super) enum SourceError {
     Ended(String),
     #[error("{error}{}", secret_hint(.error, .secret))]
     Repository { error: fitout_repositories::Error, secret: String },
+    #[error("{error}{}", git_hint(.error, .secret))]
+    Git { error: fitout_git::Error, secret: String },
     #[error("{url}: {error}")]
     Archive { url: String, error: ArchiveError },
     #[error(
@@ -47,6 +49,8 @@ impl SourceError {
         match self {
             Self::PathNotAllowed | Self::NotBuiltIn { .. } | Self::NotSupported | Self::Range { .. } => reasons::synced::INVALID_SPEC,
             Self::Repository { error, .. } if needs_credentials(error) => reasons::synced::UNAUTHORIZED,
+            Self::Git { error, .. } if is_rewritten(error) => reasons::synced::INCONSISTENT,
+            Self::Git { error, .. } if git_needs_credentials(error) => reasons::synced::UNAUTHORIZED,
             Self::OlderIndex { .. } => reasons::synced::INCONSISTENT,
             _ => reasons::synced::UNREACHABLE,
         }
@@ -57,6 +61,7 @@ impl SourceError {
         match self {
             Self::Directory { .. } | Self::Content(_) | Self::Ended(_) => true,
             Self::Repository { error, .. } => error.passing(),
+            Self::Git { error, .. } => error.passing(),
             _ => false,
         }
     }
@@ -65,6 +70,7 @@ impl SourceError {
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Repository { error, .. } => error.retry_after(),
+            Self::Git { error, .. } => error.retry_after(),
             _ => None,
         }
     }
@@ -73,6 +79,28 @@ impl SourceError {
 /// Whether the credentials may be the cause.
 fn needs_credentials(error: &fitout_repositories::Error) -> bool {
     matches!(error.cause, Cause::Refused { .. } | Cause::Untrusted { .. } | Cause::Access(_))
+}
+
+fn is_rewritten(error: &fitout_git::Error) -> bool {
+    matches!(error.cause, fitout_git::Cause::Rewritten { .. } | fitout_git::Cause::TagMoved { .. })
+}
+
+fn git_needs_credentials(error: &fitout_git::Error) -> bool {
+    use fitout_git::Cause::{Http, KeyRefused, NoSshKey, UnknownHostKey};
+    match &error.cause {
+        Http(cause) => matches!(cause, Cause::Refused { .. } | Cause::Untrusted { .. } | Cause::Access(_)),
+        cause => matches!(cause, NoSshKey | KeyRefused { .. } | UnknownHostKey { .. }),
+    }
+}
+
+fn git_hint(error: &fitout_git::Error, secret: &str) -> String {
+    match &error.cause {
+        fitout_git::Cause::Rewritten { found, .. } | fitout_git::Cause::TagMoved { found, .. } => {
+            format!("; accept it with `fitout catalog sync --accept {found}`")
+        }
+        _ if git_needs_credentials(error) => format!(": {secret}"),
+        _ => String::new(),
+    }
 }
 
 /// The Secret that has the credentials or should have them, where those may be the cause.

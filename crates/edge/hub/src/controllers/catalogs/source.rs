@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec, HelmRepositorySource};
+use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec, GitSource, HelmRepositorySource};
 use fitout_catalogs::{Directory, RawExtension, SourceExtension, embedded_files, embedded_names, parse_states, split};
+use fitout_git::Reference;
 use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionStateRule, unpack_files};
 use fitout_repositories::{Answer, ChartListing, IndexedChart, RegistryChart, Validators};
 use fitout_snapshot::{ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, changed_versions, set_states};
@@ -150,13 +151,16 @@ impl<'a> Source<'a> {
                 (None, Some(_)) if self.namespace != SYSTEM => Err(SourceError::PathNotAllowed),
                 (None, path) => self.open_directory(path.clone().unwrap_or_default()).await,
             },
-            None => match &self.source.helm_repository {
-                Some(repository) => self.open_repository(repository).await,
-                None => match &self.source.archive {
-                    Some(archive) => self.open_archive(&archive.url).await,
-                    None => Err(SourceError::NotSupported),
-                },
-            },
+            None => self.open_remote().await,
+        }
+    }
+
+    async fn open_remote(&self) -> Result<Option<Opened>, SourceError> {
+        match self.source {
+            CatalogSource { helm_repository: Some(repository), .. } => self.open_repository(repository).await,
+            CatalogSource { archive: Some(archive), .. } => self.open_archive(&archive.url).await,
+            CatalogSource { git: Some(git), .. } => self.open_git(git).await,
+            _ => Err(SourceError::NotSupported),
         }
     }
 
@@ -212,7 +216,7 @@ impl<'a> Source<'a> {
         if url.starts_with("oci") {
             return self.open_registry(repository).await;
         }
-        let Credentials { access, secret } = self.hub.credentials(self.namespace, url);
+        let Credentials { access, secret, .. } = self.hub.credentials(self.namespace, url);
         let validators = self.same_settings().map(|before| validators(&before.validators));
         let collect = |charts: &mut Vec<IndexedChart>, chart| charts.push(chart);
         let read = self.hub.charts.sources.index(url, validators.as_ref(), &access, collect).await;
@@ -240,7 +244,7 @@ impl<'a> Source<'a> {
 
     async fn open_registry(&self, repository: &HelmRepositorySource) -> Result<Option<Opened>, SourceError> {
         let url = &repository.url;
-        let Credentials { access, secret } = self.hub.credentials(self.namespace, url);
+        let Credentials { access, secret, .. } = self.hub.credentials(self.namespace, url);
         let known: Vec<RegistryChart> = self
             .before
             .filter(|before| before.origin == self.origin())
@@ -267,7 +271,7 @@ impl<'a> Source<'a> {
     }
 
     async fn open_archive(&self, url: &str) -> Result<Option<Opened>, SourceError> {
-        let Credentials { access, secret } = self.hub.credentials(self.namespace, url);
+        let Credentials { access, secret, .. } = self.hub.credentials(self.namespace, url);
         let validators = self.same_settings().map(|before| validators(&before.validators));
         let downloaded = self.hub.charts.sources.download(url, validators.as_ref(), ARCHIVE, &access).await;
         let downloaded = match downloaded.map_err(|error| SourceError::Repository { error, secret })? {
@@ -282,6 +286,43 @@ impl<'a> Source<'a> {
         });
         let files = files.await?.map_err(|error| SourceError::Archive { url: url.to_owned(), error })?;
         self.open_files(files, Some(downloaded.revision.to_string()), pairs(&downloaded.validators))
+    }
+
+    async fn open_git(&self, git: &GitSource) -> Result<Option<Opened>, SourceError> {
+        let Credentials { access, ssh, secret } = self.hub.credentials(self.namespace, &git.url);
+        let reference = match (&git.branch, &git.tag, &git.commit) {
+            (Some(branch), ..) => Reference::Branch(branch),
+            (_, Some(tag), _) => Reference::Tag(tag),
+            (_, _, Some(commit)) => Reference::Commit(commit),
+            (None, None, None) => Reference::Default,
+        };
+        // Another address, reference or folder is another history.
+        let known = self.before.filter(|before| before.origin == self.origin()).map(|before| before.revision.as_str());
+        let unchanged = self.same_settings().and(known);
+        let request =
+            fitout_git::Request { url: &git.url, reference, path: git.path.as_deref(), known, accept: false };
+        let credentials = fitout_git::Credentials { http: access, ssh };
+        let read = async |accept, known| {
+            self.hub.git.read(&fitout_git::Request { accept, known, ..request }, &credentials).await
+        };
+        let mut answer = read(false, unchanged).await;
+        // With other settings the same commit is read again, and its history is checked all the same.
+        if unchanged.is_none() && known.is_some() {
+            let check = read(false, known).await;
+            if !matches!(check, Ok(fitout_git::Answer::Unchanged)) {
+                answer = check;
+            }
+        }
+        if let Err(error) = &answer
+            && let fitout_git::Cause::Rewritten { found, .. } | fitout_git::Cause::TagMoved { found, .. } = &error.cause
+            && self.accepted == Some(found)
+        {
+            answer = read(true, None).await;
+        }
+        match answer.map_err(|error| SourceError::Git { error, secret })? {
+            fitout_git::Answer::Unchanged => Ok(None),
+            fitout_git::Answer::Read { commit, files } => self.open_files(files, Some(commit), vec![]),
+        }
     }
 
     /// The digest of the address. Another address is another publisher, whose versions are compared from then on.

@@ -1,0 +1,201 @@
+//! Plain charts as extensions: a chart without a definition becomes one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use fitout_helm_ranges::Version;
+use fitout_model::{FileMap, Package, Problem, VersionState, VersionStateRule, parse_definition};
+use fitout_repositories::chart_version;
+use fitout_snapshot::{ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
+use serde_json::{Value, json};
+
+use crate::SourceExtension;
+
+/// The folder or archive of a chart in its package.
+const CHART: &str = "chart";
+
+/// A chart with its files, which are in the package under `chart/`.
+#[derive(Debug)]
+pub struct LocalChart {
+    /// The folder, for messages.
+    pub folder: String,
+    /// `Chart.yaml`.
+    pub metadata: Value,
+    /// The files of its package: `chart/…`, or an archive as `chart`.
+    pub files: FileMap,
+}
+
+/// The charts among the files of a source, by name, and the files that belong to none. A chart is a folder with a
+/// `Chart.yaml` that is in no other chart and belongs to no definition.
+pub(crate) fn take_charts(files: FileMap) -> (BTreeMap<String, Vec<LocalChart>>, FileMap) {
+    let definitions: BTreeSet<&str> =
+        files.keys().filter_map(|path| path.strip_suffix("definition.yaml")).filter(|path| depth(path) == 2).collect();
+    let mut folders: Vec<String> = vec![];
+    for path in files.keys() {
+        let Some(folder) = path.strip_suffix("Chart.yaml").filter(|path| path.is_empty() || path.ends_with('/')) else {
+            continue;
+        };
+        let is_below = |other: &&str| folder.starts_with(*other);
+        if !definitions.iter().any(|definition| is_below(definition)) {
+            folders.push(folder.to_owned());
+        }
+    }
+    folders.sort_by_key(String::len);
+    let mut outer: Vec<String> = vec![];
+    for folder in folders {
+        if !outer.iter().any(|other| folder.starts_with(other.as_str())) {
+            outer.push(folder);
+        }
+    }
+    let (mut of_chart, mut rest): (BTreeMap<String, FileMap>, FileMap) = Default::default();
+    for (path, content) in files {
+        match outer.iter().find(|folder| path.starts_with(folder.as_str())) {
+            Some(folder) => {
+                let inner = format!("{CHART}/{}", &path[folder.len()..]);
+                of_chart.entry(folder.clone()).or_default().insert(inner, content);
+            }
+            None => drop(rest.insert(path, content)),
+        }
+    }
+    let mut charts: BTreeMap<String, Vec<LocalChart>> = BTreeMap::new();
+    for (folder, files) in of_chart {
+        let text = files.get("chart/Chart.yaml").and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+        // A chart that cannot be read is reported with its folder as its name.
+        let metadata = fitout_go_yaml::from_yaml(text).unwrap_or_default();
+        let name = metadata["name"].as_str().unwrap_or(folder.trim_end_matches('/')).to_owned();
+        charts.entry(name).or_default().push(LocalChart { folder, metadata, files });
+    }
+    (charts, rest)
+}
+
+fn depth(folder: &str) -> usize {
+    folder.matches('/').count()
+}
+
+/// The extension of a chart in several versions, each with its files.
+pub(crate) fn local(name: &str, charts: Vec<LocalChart>) -> SourceExtension {
+    let mut extension = SourceExtension::default();
+    let mut versions = vec![];
+    for chart in charts {
+        let place = format!("{name}/{}", chart.folder);
+        match package(chart) {
+            Ok((package, version)) => {
+                let of = &package.definition;
+                if version.deprecated {
+                    extension.states.push(deprecated(&of.extension, &of.version.to_string()));
+                }
+                versions.push(version);
+                extension.packages.push(Arc::new(package));
+            }
+            Err(problem) => extension.problems.push((place, problem)),
+        }
+    }
+    sort(&mut extension);
+    describe(&mut extension, &versions);
+    extension
+}
+
+/// The package of a chart that is in the package itself, and the chart's metadata.
+pub fn package(chart: LocalChart) -> Result<(Package, ChartVersion), Problem> {
+    let LocalChart { folder, metadata, mut files } = chart;
+    let problem = |message: &str| Problem {
+        field: format!("{folder}Chart.yaml"),
+        message: message.to_owned(),
+        hint: Some("`fitout chart lint` says more".to_owned()),
+    };
+    let version = chart_version(metadata).ok_or_else(|| problem("it has no valid name and version"))?;
+    if version.library {
+        return Err(problem("it is a library chart, which cannot be installed"));
+    }
+    // The address is replaced below.
+    let location = ChartLocation { repository: "https://charts.invalid", chart: &version.name };
+    let (definition, problems) = chart_definitions(std::slice::from_ref(&version), &location);
+    let Some(mut definition) = definition.into_iter().next() else {
+        return Err(problems.into_iter().next().unwrap_or_else(|| problem("no definition can be made of it")));
+    };
+    let values = definition.document["spec"]["helm"]["values"].take();
+    definition.document["spec"]["helm"] = json!({ "chart": CHART });
+    if !values.is_null() {
+        definition.document["spec"]["helm"]["values"] = values;
+    }
+    files.insert("definition.yaml".to_owned(), format!("{:#}\n", definition.document).into_bytes());
+    Ok((Package::of(parse_definition(&definition.document)?, files), version))
+}
+
+/// The extension of a chart in a repository.
+pub(crate) fn remote(repository: &str, name: &str, versions: &[ChartVersion]) -> SourceExtension {
+    let (definitions, found) = chart_definitions(versions, &ChartLocation { repository, chart: name });
+    let mut extension = SourceExtension::default();
+    for ChartDefinition { document, definition, deprecated: is_deprecated } in definitions {
+        if is_deprecated {
+            extension.states.push(deprecated(&definition.extension, &definition.version.to_string()));
+        }
+        extension.packages.push(Arc::new(Package::of_document(definition, &document)));
+    }
+    extension.problems = found.into_iter().map(|problem| (format!("{name}/"), problem)).collect();
+    sort(&mut extension);
+    describe(&mut extension, versions);
+    extension
+}
+
+fn deprecated(extension: &str, version: &str) -> VersionStateRule {
+    VersionStateRule {
+        extension: extension.to_owned(),
+        version: Some(version.to_owned()),
+        state: VersionState::Deprecated,
+        note: Some("its publisher has deprecated the chart".to_owned()),
+    }
+}
+
+fn sort(extension: &mut SourceExtension) {
+    extension.packages.sort_by(|a, b| a.definition.version.cmp(&b.definition.version));
+}
+
+/// Takes keywords and icon from the newest version that is no pre-release.
+fn describe(extension: &mut SourceExtension, versions: &[ChartVersion]) {
+    let parsed = versions.iter().filter_map(|version| Some((Version::parse(&version.version).ok()?, version)));
+    let is_release = |version: &Version| version.prerelease().is_empty();
+    let newest = parsed.max_by(|(a, _), (b, _)| is_release(a).cmp(&is_release(b)).then_with(|| a.cmp(b)));
+    if let Some((_, newest)) = newest {
+        let is_short = |word: &&String| !word.is_empty() && word.chars().count() <= 64;
+        extension.keywords = newest.keywords.iter().filter(is_short).take(64).cloned().collect();
+        extension.icon = newest.icon.clone().filter(|icon| icon.len() <= 1024);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_are_found_outside_of_definitions_and_other_charts() {
+        let chart = |version: &str| format!("apiVersion: v2\nname: web\nversion: {version}\nkeywords: [tls]\n").into_bytes();
+        let files = FileMap::from([
+            ("charts/web/Chart.yaml".to_owned(), chart("1.0.0")),
+            ("charts/web/charts/db/Chart.yaml".to_owned(), chart("9.0.0")),
+            ("old/web/Chart.yaml".to_owned(), chart("0.9.0")),
+            ("ext/1.0.0/definition.yaml".to_owned(), vec![]),
+            ("ext/1.0.0/chart/Chart.yaml".to_owned(), chart("8.0.0")),
+            ("README.md".to_owned(), vec![]),
+        ]);
+        let (mut charts, rest) = take_charts(files);
+        assert_eq!(rest.keys().collect::<Vec<_>>(), ["README.md", "ext/1.0.0/chart/Chart.yaml", "ext/1.0.0/definition.yaml"]);
+        let extension = local("web", charts.remove("web").unwrap());
+        assert!(charts.is_empty() && extension.problems.is_empty(), "{extension:?}");
+        let versions: Vec<String> =
+            extension.packages.iter().map(|package| package.definition.version.to_string()).collect();
+        assert_eq!(versions, ["0.9.0", "1.0.0"]);
+        assert!(extension.packages[1].files.contains_key("chart/charts/db/Chart.yaml"));
+        assert_eq!(extension.packages[1].definition.helm.as_ref().unwrap().chart, "chart");
+        assert_eq!(extension.keywords, ["tls"]);
+    }
+
+    #[test]
+    fn a_broken_chart_names_its_folder() {
+        let files = FileMap::from([("charts/x/Chart.yaml".to_owned(), b"name: x\nversion: one\n".to_vec())]);
+        let (mut charts, _) = take_charts(files);
+        let extension = local("x", charts.remove("x").unwrap());
+        let problem = extension.problems[0].1.to_string();
+        assert_eq!(problem, "charts/x/Chart.yaml: it has no valid name and version; `fitout chart lint` says more");
+    }
+}
