@@ -15,5 +15,6 @@ mod helm_interchange;
 mod helm_issues;
 mod hooks;
 mod lifecycle;
+mod remote_catalogs;
 mod repository;
 mod world;
