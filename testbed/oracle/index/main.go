@@ -1,4 +1,6 @@
-// Helm's reading of an index: how long it takes, how much memory, and how much it finds.
+// Helm's reading of an index: how long it takes, how much memory, and what it finds.
+//
+// With a second argument it prints the entries too.
 package main
 
 import (
@@ -17,16 +19,18 @@ type answer struct {
 	Memory   int64 `json:"memory"`
 	Charts   int   `json:"charts"`
 	Versions int   `json:"versions"`
+
+	Entries map[string]repo.ChartVersions `json:"entries,omitempty"`
 }
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1], len(os.Args) > 2); err != nil {
 		fmt.Fprintln(os.Stderr, "oracle-index:", err)
 		os.Exit(1)
 	}
 }
 
-func run(path string) error {
+func run(path string, entries bool) error {
 	start := time.Now()
 	index, err := repo.LoadIndexFile(path)
 	if err != nil {
@@ -41,5 +45,8 @@ func run(path string) error {
 		return err
 	}
 	result.Memory = used.Maxrss
+	if entries {
+		result.Entries = index.Entries
+	}
 	return json.NewEncoder(os.Stdout).Encode(result)
 }

@@ -23,7 +23,7 @@ impl Release {
     pub(crate) fn read(entry: &Value) -> Option<Self> {
         let (_, version) = identity(entry)?;
         let urls = entry.get("urls").and_then(Value::as_array).into_iter().flatten();
-        Some(Self { version, urls: urls.filter_map(text).collect(), digest: entry.get("digest").and_then(text) })
+        Some(Self { version, urls: urls.filter_map(text).collect(), digest: digest(entry.get("digest")) })
     }
 }
 
@@ -40,7 +40,7 @@ pub fn chart_version(entry: Value) -> Option<ChartVersion> {
     };
     let mut take = |key: &str| match fields.remove(key) {
         Some(Value::String(text)) => Some(text).filter(|text| !text.is_empty()),
-        other => other.as_ref().and_then(text),
+        _ => None,
     };
     Some(ChartVersion {
         app_version: take("appVersion"),
@@ -48,9 +48,9 @@ pub fn chart_version(entry: Value) -> Option<ChartVersion> {
         description: take("description"),
         home: take("home"),
         icon: take("icon"),
-        digest: take("digest"),
         library: take("type").is_some_and(|kind| kind == "library"),
         deprecated: fields.get("deprecated").and_then(Value::as_bool).unwrap_or_default(),
+        digest: digest(fields.get("digest")),
         name,
         version,
         keywords,
@@ -76,18 +76,15 @@ fn is_dependency(dependency: &Value) -> bool {
     !dependency.is_null() && dependency.get("alias").and_then(text).is_none_or(|alias| alias.bytes().all(is_allowed))
 }
 
-/// A field as Helm reads it into text: a number or a boolean is written as Go writes it. None if it is empty.
+/// A text; none for an empty one, or for anything else, for which Helm refuses the whole index.
 fn text(value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(float) => fitout_go_yaml::shortest_single(float),
-            None => number.to_string(),
-        },
-        _ => return None,
-    };
-    Some(text).filter(|text| !text.is_empty())
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// A digest. One that is not a text is kept as an invalid one, because no digest would mean that there is nothing to verify.
+fn digest(value: Option<&Value>) -> Option<String> {
+    let value = value.filter(|value| !value.is_null() && *value != "")?;
+    Some(text(value).unwrap_or_else(|| value.to_string()))
 }
 
 fn list(value: Option<Value>) -> impl Iterator<Item = Value> {
@@ -102,6 +99,6 @@ fn kept(annotations: Map<String, Value>) -> impl Iterator<Item = (String, String
     let is_kept = |key: &str| ANNOTATIONS.iter().any(|prefix| key.starts_with(prefix));
     annotations.into_iter().filter(move |(key, _)| is_kept(key)).filter_map(|(key, value)| match value {
         Value::String(text) => Some((key, text)),
-        other => text(&other).map(|text| (key, text)),
+        _ => None,
     })
 }

@@ -83,6 +83,18 @@ fn unsupported_yaml_is_left_to_the_whole_parser() {
 }
 
 #[test]
+fn digest_that_reads_as_a_number_is_not_forgotten() {
+    let text =
+        b"apiVersion: v1\nentries:\n  b:\n  - {name: b, version: 1.0.0, digest: 12e3}\n  - {name: b, version: 2.0.0}\n";
+    let found = scanned(text, "b", 8).unwrap().unwrap();
+    let digests: Vec<_> = found.iter().map(|release| release.digest.as_deref()).collect();
+    assert_eq!(digests, [Some("12000"), None]);
+    let (all, _) = scanned_all(text, 8).unwrap();
+    let digests: Vec<_> = all["b"].iter().map(|version| version.digest.as_deref()).collect();
+    assert_eq!(digests, [Some("12000"), None]);
+}
+
+#[test]
 fn invalid_index_is_rejected_by_scan_and_parser() {
     let rows = [
         "",

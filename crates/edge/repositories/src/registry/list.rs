@@ -79,8 +79,9 @@ pub struct ListedCharts {
     pub charts: Vec<RegistryChart>,
     /// A digest of all names, tags and manifests.
     pub revision: Digest,
-    /// The charts and tags that could not be read. If there are any, other tags may be missing too, as a listing stops
-    /// at an overloaded registry; a later one continues where `known` has the charts of this one.
+    /// The charts and tags that could not be read. Their known versions are kept, unless the repository is gone. If there
+    /// are any, other tags may be missing too, as a listing stops at an overloaded registry; a later one continues where
+    /// `known` has the charts of this one.
     pub unread: Vec<Error>,
 }
 
@@ -113,6 +114,11 @@ pub(crate) async fn list(
         }
         unread.extend(failed);
         charts.push(chart);
+    }
+    // With wrong credentials, for example, the registry is not one without charts.
+    let is_empty = charts.iter().all(|chart: &RegistryChart| chart.versions.is_empty() && chart.skipped.is_empty());
+    if is_empty && !unread.is_empty() {
+        return Err(unread.swap_remove(0).cause);
     }
     let lines = charts.iter().flat_map(|chart| {
         chart.versions.iter().map(|version| format!("{}\t{}\t{}\n", chart.name, version.tag, version.manifest))
@@ -153,7 +159,8 @@ async fn catalog(http: &Http, path: &RegistryPath, access: &Access) -> Result<Ve
 enum Tag {
     Version(Box<RegistryVersion>),
     Skipped(SkippedTag),
-    Unread(Error),
+    /// With the version, if it is known.
+    Unread(Error, Option<Box<RegistryVersion>>),
     /// Not read, because the listing has stopped.
     Left,
 }
@@ -172,6 +179,7 @@ impl Lister<'_> {
     /// Lists the tags of a chart, and reads those that are not known.
     async fn chart(&self, name: &str) -> Result<(RegistryChart, Vec<Error>), Cause> {
         let mut chart = RegistryChart { name: name.to_owned(), versions: Vec::new(), skipped: Vec::new() };
+        let known = self.listing.known.iter().find(|known| known.name == name);
         let (repository, pinned) = self.path.chart(name).map_err(Cause::Address)?;
         if pinned.is_some() {
             return Err(Cause::Address(crate::AddressError::Name(name.to_owned())));
@@ -183,14 +191,14 @@ impl Lister<'_> {
         };
         let mut tags = match tags {
             Ok(tags) => versions(tags),
-            Err(cause @ (Cause::Missing { .. } | Cause::Refused { .. } | Cause::Malformed { .. })) => {
-                return Ok((chart, vec![self.error(name, cause)]));
+            Err(cause @ Cause::Missing { .. }) => return Ok((chart, vec![self.error(name, cause)])),
+            Err(cause @ (Cause::Refused { .. } | Cause::Malformed { .. })) => {
+                return Ok((known.cloned().unwrap_or(chart), vec![self.error(name, cause)]));
             }
             Err(cause) => return Err(cause),
         };
         tags.sort_by(|(one, one_text), (other, other_text)| other.cmp(one).then_with(|| other_text.cmp(one_text)));
         tags.dedup();
-        let known = self.listing.known.iter().find(|known| known.name == name);
         let (mut tags, mut running, mut unread) = (tags.iter(), FuturesOrdered::new(), Vec::new());
         loop {
             while running.len() < CONCURRENCY {
@@ -201,7 +209,10 @@ impl Lister<'_> {
             match tag {
                 Tag::Version(version) => chart.versions.push(*version),
                 Tag::Skipped(skipped) => chart.skipped.push(skipped),
-                Tag::Unread(error) => unread.push(error),
+                Tag::Unread(error, known) => {
+                    unread.push(error);
+                    chart.versions.extend(known.map(|known| *known));
+                }
                 Tag::Left => {}
             }
         }
@@ -212,11 +223,14 @@ impl Lister<'_> {
     async fn tag(&self, session: &Session<'_>, name: &str, version: &str, known: Option<&RegistryChart>) -> Tag {
         let tag = tag(version);
         let _slot = self.slot().await;
-        let read = match known.and_then(|chart| chart.versions.iter().find(|known| known.tag == tag)) {
-            Some(known) if !self.listing.check_known => return Tag::Version(Box::new(known.clone())),
-            _ if self.stopped.load(Ordering::Relaxed) => return Tag::Left,
+        let known_version = known.and_then(|chart| chart.versions.iter().find(|known| known.tag == tag));
+        let known_version = known_version.map(|known| Box::new(known.clone()));
+        let has_stopped = self.stopped.load(Ordering::Relaxed);
+        let read = match &known_version {
+            Some(known) if !self.listing.check_known || has_stopped => return Tag::Version(known.clone()),
+            None if has_stopped => return Tag::Left,
             Some(known) => match session.manifest_digest(&tag).await {
-                Ok(manifest) if manifest == known.manifest => return Tag::Version(Box::new(known.clone())),
+                Ok(manifest) if manifest == known.manifest => return Tag::Version(known.clone()),
                 Ok(_) => read(session, name, version, &tag).await,
                 Err(cause) => Err(cause),
             },
@@ -239,7 +253,7 @@ impl Lister<'_> {
             ) => Tag::Skipped(SkippedTag { tag, reason: cause.to_string() }),
             Err(cause) => {
                 self.stopped.fetch_or(cause.passing(), Ordering::Relaxed);
-                Tag::Unread(self.error(&format!("{name}:{tag}"), cause))
+                Tag::Unread(self.error(&format!("{name}:{tag}"), cause), known_version)
             }
         }
     }

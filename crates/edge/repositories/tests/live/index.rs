@@ -43,8 +43,10 @@ entries:
     - podinfo-6.0.0.tgz
     version: 6.0.0
   - name: podinfo
-    version: 5.1
+    version: "5.1"
     appVersion: 1.10
+  - name: podinfo
+    version: 5.0
   - name: podinfo
     version: none
   - null
@@ -95,8 +97,8 @@ fn entries_are_read_as_helm_reads_them() {
     assert_eq!(first.maintainers, ["Some One"]);
     assert_eq!(first.annotations.keys().collect::<Vec<_>>(), ["artifacthub.io/license", "fitout.dev/kubernetes"]);
     assert!(first.library && first.deprecated && first.digest.is_some());
-    // A number without quotes is text in the shortest form of Go.
-    assert_eq!((second.version.as_str(), second.app_version.as_deref()), ("5.1", Some("1.1")));
+    // For a number without quotes, Helm refuses the whole index.
+    assert_eq!((second.version.as_str(), second.app_version.as_deref()), ("5.1", None));
     assert_eq!(index.revision, Digest::of(INDEX));
     assert_eq!(index.generated.as_deref(), Some("2026-01-01T00:00:00Z"));
     let validators = Validators { etag: Some("\"one\"".to_owned()), last_modified: Some("yesterday".to_owned()) };

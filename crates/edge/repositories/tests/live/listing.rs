@@ -187,6 +187,28 @@ fn chart_that_cannot_be_read_stops_no_other() {
 }
 
 #[test]
+fn known_versions_are_kept_while_they_cannot_be_read() {
+    let refused = Arc::new(AtomicBool::new(false));
+    let is_refused = Arc::clone(&refused);
+    let server = Server::start(move |request| {
+        let is_head = request.path.contains("/web/manifests/") || request.path.contains("/private/");
+        if is_refused.load(Ordering::SeqCst) && is_head {
+            return reply(403, &[], "");
+        }
+        let charts = ["web", "private"].map(|name| (name, vec![("1.0.0", config(name, "1.0.0", ""))]));
+        answer(request, &charts)
+    });
+    let first = list(&server, &["web", "private"], &[], false).unwrap();
+    refused.store(true, Ordering::SeqCst);
+    let second = list(&server, &["web", "private"], &first.charts, true).unwrap();
+    assert_eq!((&second.charts, &second.revision), (&first.charts, &first.revision));
+    assert_eq!(second.unread.len(), 2, "{:?}", second.unread);
+    // Nothing is known, and nothing can be read.
+    let error = list(&server, &["private"], &[], false).unwrap_err();
+    assert!(error.to_string().contains("is refused with 403"), "{error}");
+}
+
+#[test]
 fn overloaded_registry_stops_a_listing_which_continues_later() {
     let overloaded = Arc::new(AtomicBool::new(true));
     let is_overloaded = Arc::clone(&overloaded);

@@ -6,6 +6,7 @@ mod archives;
 mod helm;
 mod index;
 mod listing;
+mod loader;
 mod push;
 mod registries;
 mod sources;
