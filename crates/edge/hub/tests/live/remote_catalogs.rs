@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use fitout_testkit::http_server::{Reply, Server, ok, redirect, reply};
 use fitout_testkit::{GitServer, Registry, apply, condition, object, until};
 use serde_json::{Value, json};
