@@ -1,0 +1,79 @@
+//! Definitions that are derived from real charts.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::rc::Rc;
+
+use anyhow::{Result, anyhow, ensure};
+use fitout_authoring::{
+    ChartSource, Derived, Directory, Environment, Finding, LintContext, Severity, derive, lint, package_chart,
+};
+use fitout_environment::HostEnvironment;
+use fitout_helm_chart::Chart;
+use fitout_helm_chart::render::{Capabilities, KubeVersion, Options};
+use fitout_helm_chart::values::{Release, load};
+use fitout_model::parse_definition;
+use fitout_testkit::{Programs, sample};
+use serde_json::json;
+
+/// The charts of a run that does not take all.
+const SAMPLED: usize = 8;
+
+fn environment() -> Rc<dyn Environment> {
+    Rc::new(HostEnvironment)
+}
+
+/// Whether Helm renders a chart with its default values. `fitout-helm-chart` renders and refuses as Helm does.
+fn is_rendered(chart: &Chart) -> bool {
+    let release = Release { name: "web".to_owned(), namespace: "web".to_owned(), revision: 1, is_upgrade: false };
+    let capabilities = Capabilities::assumed(KubeVersion::parse("1.36").unwrap());
+    let (values, options) = (load(b"").unwrap(), Options::default());
+    let environment = environment();
+    fitout_helm_chart::template(chart.clone(), &values, &release, &capabilities, &environment, &options, &mut vec![])
+        .is_ok()
+}
+
+fn derived(chart: &Chart, repository: Option<&str>) -> Result<Derived> {
+    let package = package_chart(chart, None, None).map_err(|problem| anyhow!("{problem}"))?;
+    let (archive, file_name) = (&package.archive, &package.file_name);
+    let source = ChartSource { chart, archive, file_name, repository, is_published: false };
+    derive(&source, None, &json!({}), &environment()).map_err(|problem| anyhow!("{problem}"))
+}
+
+fn findings(derived: &Derived) -> Vec<Finding> {
+    let definition = &derived.definition;
+    let place = Some(format!("{}/{}", definition.extension, definition.version));
+    let directory = Directory { path: definition.extension.clone(), place, files: derived.files.clone() };
+    let (environment, values) = (environment(), json!({}));
+    lint(&[directory], LintContext { charts: &[], offered: &[], values: &values, environment: &environment })
+}
+
+#[test]
+fn definitions_of_real_charts_pass_the_linter() -> Result<()> {
+    let charts: Vec<_> = Programs::get()?.charts()?.into_iter().collect();
+    let (mut passed, mut refused, mut warned) = (0, 0, 0);
+    for (name, path) in sample(charts, SAMPLED) {
+        let chart = fitout_environment::load(&path, &mut vec![])?;
+        if !is_rendered(&chart) {
+            refused += 1;
+            assert!(derived(&chart, None).is_err(), "{name}: Helm does not render it");
+            continue;
+        }
+        let derived = derived(&chart, None).map_err(|error| anyhow!("{name}: {error}"))?;
+        let text = std::str::from_utf8(&derived.files["definition.yaml"])?;
+        let read =
+            parse_definition(&fitout_go_yaml::from_yaml_strict(text)?).map_err(|problem| anyhow!("{problem}"))?;
+        assert_eq!(read, derived.definition, "{name}: the document is the definition");
+        let findings = findings(&derived);
+        let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+        assert!(errors.is_empty(), "{name}: {errors:#?}\n{text}");
+        passed += 1;
+        warned += usize::from(!findings.is_empty());
+        for finding in &findings {
+            println!("{name}: {}", finding.message);
+        }
+    }
+    println!("{passed} charts pass, {warned} of them with warnings; Helm does not render {refused} others");
+    ensure!(passed > refused, "only {passed} charts were derived");
+    Ok(())
+}
