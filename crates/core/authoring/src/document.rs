@@ -100,7 +100,9 @@ pub fn write_definition(definition: &Definition, comments: &[String]) -> String 
         move_last(role, "rules");
     }
     let mut text = String::new();
-    comments.iter().for_each(|line| put(&mut text, format_args!("# {line}\n")));
+    for line in comments {
+        put(&mut text, format_args!("# {line}\n"));
+    }
     text.push_str("apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\n");
     let name = format!("{}-{}", definition.extension, definition.version.to_string().replace('+', "-"));
     put(&mut text, format_args!("metadata: {{ name: {} }}\n", scalar(&Value::String(name))));

@@ -14,6 +14,7 @@ mod document;
 mod footprint;
 mod kubernetes;
 mod lint;
+mod manifests;
 mod metadata;
 mod range;
 mod rendering;
@@ -31,6 +32,7 @@ pub use document::write_definition;
 pub use fitout_engines::Environment;
 pub use kubernetes::{Kubernetes, is_builtin_group, supported};
 pub use lint::{Directory, Finding, LintContext, LocalChart, Severity, lint, lint_catalog};
+pub use manifests::{Folder, ManifestChart, chart_from_manifests};
 
 /// A definition with nothing but its name and version.
 pub(crate) fn blank(extension: String, version: Version) -> Definition {

@@ -1,6 +1,10 @@
-//! `fitout extension`: the extensions that an organization can install.
+//! `fitout extension`: the extensions that an organization can install, and the definitions that authors write.
 
+mod derive;
+mod lint;
 mod list;
+mod new;
+pub(crate) mod package;
 mod show;
 
 use clap::Subcommand;
@@ -8,6 +12,7 @@ use clap::Subcommand;
 use crate::Answer;
 use crate::connection::Session;
 use crate::failure::Failure;
+use crate::output::{Format, Paint};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -15,11 +20,30 @@ pub(crate) enum Command {
     List,
     /// Show an extension and its versions
     Show(show::Show),
+    /// Write the definition of a chart, from what the chart renders
+    Derive(derive::Derive),
+    /// Check definitions and catalogs for errors
+    Lint(lint::Lint),
+    /// Write a definition to start from
+    New(new::New),
+    /// Package a definition or a catalog as an archive
+    Package(package::Package),
+}
+
+/// Runs a command that works on files and needs no hub; none for the other commands.
+pub(crate) fn run_offline(command: &Command, output: Format, paint: Paint) -> Option<Result<Answer, Failure>> {
+    match command {
+        Command::List | Command::Show(_) => None,
+        Command::Derive(arguments) => Some(derive::run(arguments, paint)),
+        Command::Lint(arguments) => Some(lint::run(arguments, output, paint)),
+        Command::New(arguments) => Some(new::run(arguments)),
+        Command::Package(arguments) => Some(package::run(arguments, output)),
+    }
 }
 
 pub(crate) async fn run(session: &Session, command: &Command) -> Result<Answer, Failure> {
     match command {
-        Command::List => list::run(session).await,
         Command::Show(show) => show::run(session, show).await,
+        _ => list::run(session).await,
     }
 }
