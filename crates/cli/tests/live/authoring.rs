@@ -240,12 +240,15 @@ fn definitions_written_by_hand_declare_what_their_charts_render() -> Result<()> 
     Ok(())
 }
 
+/// An addon of manifests.
+fn addon(name: &str) -> String {
+    paths::checkout().join("crates/core/authoring/tests/addons").join(name).to_string_lossy().into_owned()
+}
+
 #[test]
 fn addons_become_charts_that_helm_renders() -> Result<()> {
     let scratch = Scratch::new()?;
-    let addons = paths::checkout().join("crates/core/authoring/tests/addons");
-    let [dns, controller] =
-        ["node-dns", "cloud-controller"].map(|name| addons.join(name).to_string_lossy().into_owned());
+    let (dns, controller) = (addon("node-dns"), addon("cloud-controller"));
     scratch.succeeds(&["chart", "from-manifests", &dns, "--config-map", "node-dns"])?;
     scratch.succeeds(&["chart", "from-manifests", &controller, "--set", "Replicas=3"])?;
     for (name, expected) in [("node-dns", "kind: DaemonSet"), ("cloud-controller", "replicas: 3")] {
@@ -257,5 +260,37 @@ fn addons_become_charts_that_helm_renders() -> Result<()> {
     }
     let linted = scratch.succeeds(&["extension", "lint", "catalog"])?;
     assert_eq!(linted.lines().last(), Some("no problems in 2 definitions"));
+    Ok(())
+}
+
+#[test]
+fn the_ci_script_checks_and_packages_a_repository() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let catalog = paths::checkout().join("catalog/community");
+    scratch.succeeds(&[
+        "chart",
+        "from-manifests",
+        &addon("node-dns"),
+        "--config-map",
+        "node-dns",
+        "--output-dir",
+        "charts",
+    ])?;
+    let script = |catalog: &Path| -> Result<Output> {
+        let mut command = Command::new(paths::checkout().join("deploy/ci/publish-catalog.sh"));
+        command.arg(catalog).current_dir(&scratch.0).env("FITOUT", env!("CARGO_BIN_EXE_fitout"));
+        Ok(command.env_remove("REGISTRY").env_remove("STRICT").output()?)
+    };
+    let output = script(&catalog)?;
+    ensure!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    let definitions = unpacked(&scratch.0.join("dist/community.tar.gz"))?;
+    ensure!(definitions.contains_key("hello/1.1.0/definition.yaml"), "{:?}", definitions.keys());
+    ensure!(scratch.0.join("dist/node-dns-0.1.0.tgz").exists(), "{}", text(&output.stdout));
+
+    scratch.succeeds(&["extension", "new", "web", "--output-dir", "broken"])?;
+    fs::remove_file(scratch.0.join("broken/web/0.1.0/values.schema.json"))?;
+    let output = script(Path::new("broken"))?;
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    ensure!(!scratch.0.join("dist/broken.tar.gz").exists(), "an invalid catalog was packaged");
     Ok(())
 }

@@ -44,7 +44,7 @@ fn links(metadata: &Metadata, annotated: Option<&str>) -> Vec<Link> {
             links.push(Link { name: name.chars().take(128).collect(), url: url.to_owned() });
         }
     };
-    add("Home", &metadata.home);
+    add("Home page", &metadata.home);
     let listed = annotated.and_then(|text| fitout_go_yaml::from_yaml(text).ok()).unwrap_or_default();
     for link in listed.as_array().into_iter().flatten() {
         let field = |name: &str| link[name].as_str().unwrap_or_default();

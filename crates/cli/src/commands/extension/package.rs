@@ -67,9 +67,18 @@ fn single(
     Ok((format!("{}-{}", read.extension, read.version), placed.collect()))
 }
 
-/// The files of the definitions, without those beside them.
+/// The file of a catalog with the states of versions.
+const STATES: &str = "states.yaml";
+
+/// The files of the definitions and the states of versions, without other files such as a readme.
 fn catalog(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
-    files.into_iter().filter(|(path, _)| path.matches('/').count() >= 2 && !path.starts_with('.')).collect()
+    files
+        .into_iter()
+        .filter(|(path, _)| {
+            let is_of_version = path.matches('/').count() >= 2 && !path.starts_with('.');
+            is_of_version || path == STATES
+        })
+        .collect()
 }
 
 fn directory_name(directory: &Path) -> Result<String, Failure> {
