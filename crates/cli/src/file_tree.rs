@@ -12,23 +12,28 @@ const LIMIT: usize = 100 << 20;
 /// The files of a directory, by path. Symbolic links are followed to files, not to directories, so that the walk ends.
 pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let mut files = BTreeMap::new();
-    walk(directory, "", &mut files)?;
+    walk(directory, "", &mut files, &mut 0)?;
     Ok(files)
 }
 
-fn walk(directory: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
+fn walk(
+    directory: &Path,
+    prefix: &str,
+    files: &mut BTreeMap<String, Vec<u8>>,
+    size: &mut usize,
+) -> Result<(), Failure> {
     let failed = |path: &Path, error: std::io::Error| Failure::new(format!("cannot read {}: {error}", path.display()));
     for entry in fs::read_dir(directory).map_err(|error| failed(directory, error))? {
         let entry = entry.map_err(|error| failed(directory, error))?;
         let (path, name) = (entry.path(), format!("{prefix}{}", entry.file_name().to_string_lossy()));
         let kind = entry.file_type().map_err(|error| failed(&path, error))?;
         if kind.is_dir() {
-            walk(&path, &format!("{name}/"), files)?;
+            walk(&path, &format!("{name}/"), files, size)?;
         } else if path.is_file() {
             let content = fs::read(&path).map_err(|error| failed(&path, error))?;
+            *size += content.len();
             files.insert(name, content);
-            let size: usize = files.values().map(Vec::len).sum();
-            if size > LIMIT {
+            if *size > LIMIT {
                 let message = format!("{} has more than {} MB", directory.display(), LIMIT >> 20);
                 return Err(Failure::new(message).hint("give the directory of a definition or of a catalog"));
             }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fitout_engines::Environment;
 use fitout_helm_chart::{Chart, Metadata};
 use fitout_helm_ranges::Range;
-use fitout_model::{Definition, Digest, Gvk, Helm, Lifecycle, Problem, Scope};
+use fitout_model::{Definition, Dependency, Digest, Gvk, Helm, Lifecycle, Problem, Scope};
 use serde_json::Value;
 
 use crate::document::write_definition;
@@ -52,11 +52,13 @@ pub struct Derived {
 }
 
 /// Derives a definition. It declares exactly what the chart writes and grants on any supported Kubernetes version, rendered
-/// with these values under the extension's own name; [`crate::lint`] finds no error in it.
+/// with these values under the extension's own name; [`crate::lint`] finds no error in it. It depends on those of the
+/// `offered` extensions whose kinds it has objects of.
 pub fn derive(
     source: &ChartSource,
     name: Option<&str>,
     values: &Value,
+    offered: &[Definition],
     world: &Rc<dyn Environment>,
 ) -> Result<Derived, Problem> {
     let chart = source.chart;
@@ -79,7 +81,12 @@ pub fn derive(
     definition.roles = roles::roles(&display_name, &footprint.crds);
     definition.menu = roles::menu(&footprint.crds);
     definition.images = footprint.images.iter().filter(|image| is_pinned(image)).cloned().collect();
-    let notes = notes(chart, &footprint, &rendered.excluded);
+    let defining = defining(&footprint.foreign, offered);
+    let names: BTreeSet<&String> = defining.values().collect();
+    definition.dependencies = names.into_iter().map(|name| dependency(name)).collect();
+    let undefined = footprint.foreign.iter().filter(|gvk| !defining.contains_key(gvk.group.as_str()));
+    let undefined: Vec<&Gvk> = undefined.collect();
+    let notes = notes(chart, &footprint, &undefined, &rendered.excluded);
     definition.requirements = Some(footprint.into_requirements());
     if let Some(schema) = schema(chart) {
         definition.parameters = Some(SCHEMA.to_owned());
@@ -194,15 +201,32 @@ fn schema(chart: &Chart) -> Option<Vec<u8>> {
     Some(format!("{:#}\n", schema::derived(&values, &text)).into_bytes())
 }
 
-fn notes(chart: &Chart, footprint: &Footprint, excluded: &[String]) -> Vec<String> {
+/// The offered extension that defines each group of kinds, as its menu or its roles show.
+fn defining<'f>(foreign: &'f BTreeSet<Gvk>, offered: &[Definition]) -> BTreeMap<&'f str, String> {
+    let defines = |definition: &Definition, group: &str| {
+        let entries = definition.menu.iter().flat_map(|menu| menu.values()).filter_map(Value::as_array).flatten();
+        let mut crds = entries.filter_map(|entry| entry["crd"].as_str());
+        let mut groups = definition.roles.iter().flat_map(|role| &role.rules).flat_map(|rule| &rule.api_groups);
+        crds.any(|crd| crd.split_once('.').is_some_and(|(_, of_crd)| of_crd == group)) || groups.any(|one| one == group)
+    };
+    let find = |group: &str| offered.iter().find(|definition| defines(definition, group));
+    let groups = foreign.iter().map(|gvk| gvk.group.as_str());
+    groups.filter_map(|group| Some((group, find(group)?.extension.clone()))).collect()
+}
+
+fn dependency(name: &str) -> Dependency {
+    Dependency { name: name.to_owned(), version: None, optional: false }
+}
+
+fn notes(chart: &Chart, footprint: &Footprint, undefined: &[&Gvk], excluded: &[String]) -> Vec<String> {
     let mut notes = vec![
         "no chart shows which hosts it connects to: set spec.requirements.internetAccess if it connects to any"
             .to_owned(),
     ];
-    if !footprint.foreign.is_empty() {
+    if !undefined.is_empty() {
         notes.push(format!(
             "it has objects of kinds that another extension defines ({}): name that extension in spec.dependencies",
-            kinds(&footprint.foreign)
+            kinds(undefined.iter().copied())
         ));
     }
     for role in &footprint.unknown_roles {

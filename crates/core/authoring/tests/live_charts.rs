@@ -12,7 +12,7 @@ use fitout_environment::HostEnvironment;
 use fitout_helm_chart::Chart;
 use fitout_helm_chart::render::{Capabilities, KubeVersion, Options};
 use fitout_helm_chart::values::{Release, load};
-use fitout_model::parse_definition;
+use fitout_model::{Definition, parse_definition};
 use fitout_testkit::{Programs, sample};
 use serde_json::json;
 
@@ -33,11 +33,11 @@ fn is_rendered(chart: &Chart) -> bool {
         .is_ok()
 }
 
-fn derived(chart: &Chart, repository: Option<&str>) -> Result<Derived> {
+fn derived(chart: &Chart, offered: &[Definition]) -> Result<Derived> {
     let package = package_chart(chart, None, None).map_err(|problem| anyhow!("{problem}"))?;
     let (archive, file_name) = (&package.archive, &package.file_name);
-    let source = ChartSource { chart, archive, file_name, repository, is_published: false };
-    derive(&source, None, &json!({}), &environment()).map_err(|problem| anyhow!("{problem}"))
+    let source = ChartSource { chart, archive, file_name, repository: None, is_published: false };
+    derive(&source, None, &json!({}), offered, &environment()).map_err(|problem| anyhow!("{problem}"))
 }
 
 fn findings(derived: &Derived) -> Vec<Finding> {
@@ -56,10 +56,10 @@ fn definitions_of_real_charts_pass_the_linter() -> Result<()> {
         let chart = fitout_environment::load(&path, &mut vec![])?;
         if !is_rendered(&chart) {
             refused += 1;
-            assert!(derived(&chart, None).is_err(), "{name}: Helm does not render it");
+            assert!(derived(&chart, &[]).is_err(), "{name}: Helm does not render it");
             continue;
         }
-        let derived = derived(&chart, None).map_err(|error| anyhow!("{name}: {error}"))?;
+        let derived = derived(&chart, &[]).map_err(|error| anyhow!("{name}: {error}"))?;
         let text = std::str::from_utf8(&derived.files["definition.yaml"])?;
         let read =
             parse_definition(&fitout_go_yaml::from_yaml_strict(text)?).map_err(|problem| anyhow!("{problem}"))?;
@@ -75,5 +75,24 @@ fn definitions_of_real_charts_pass_the_linter() -> Result<()> {
     }
     println!("{passed} charts pass, {warned} of them with warnings; Helm does not render {refused} others");
     ensure!(passed > refused, "only {passed} charts were derived");
+    Ok(())
+}
+
+#[test]
+fn extensions_that_define_used_kinds_become_dependencies() -> Result<()> {
+    let charts = Programs::get()?.charts()?;
+    let definition = "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nspec:\n  extension: certificates\n  \
+                      version: 1.0.0\n  manifests: { path: m }\n  menu: { project: [{ crd: issuers.cert-manager.io }] }\n";
+    let document = fitout_go_yaml::from_yaml_strict(definition)?;
+    let offered = parse_definition(&document).map_err(|problem| anyhow!("{problem}"))?;
+    let chart = fitout_environment::load(&charts["trust-manager"], &mut vec![])?;
+    let depends = |offered: &[Definition]| -> Result<Vec<String>> {
+        let derived = derived(&chart, offered)?;
+        let is_told = derived.notes.iter().any(|note| note.contains("cert-manager.io/v1 Issuer"));
+        assert_eq!(is_told, offered.is_empty(), "{:?}", derived.notes);
+        Ok(derived.definition.dependencies.into_iter().map(|dependency| dependency.name).collect())
+    };
+    assert_eq!(depends(&[])?, Vec::<String>::new());
+    assert_eq!(depends(&[offered])?, ["certificates"]);
     Ok(())
 }

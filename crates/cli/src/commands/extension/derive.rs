@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fitout_authoring::{ChartSource, derive};
 
+use super::offered;
 use crate::Answer;
 use crate::commands::chart::arguments::Values;
 use crate::commands::chart::{LoadedChart, environment, given_values};
@@ -22,6 +23,10 @@ pub(crate) struct Derive {
     /// The name of the extension [default: the name of the chart]
     #[arg(long)]
     name: Option<String>,
+    /// A catalog whose extensions become dependencies where they define kinds of the chart's objects; may be given more than
+    /// once
+    #[arg(long = "catalog", value_name = "DIRECTORY")]
+    catalogs: Vec<PathBuf>,
     /// Write to `NAME/VERSION` in this directory, or print the definition with `-`
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     output_dir: String,
@@ -42,7 +47,8 @@ pub(super) fn run(arguments: &Derive, paint: Paint) -> Result<Answer, Failure> {
         is_published: loaded.is_archive,
     };
     let values = given_values(&arguments.values)?;
-    let derived = derive(&source, arguments.name.as_deref(), &values, &environment()).map_err(problem)?;
+    let offered = offered(&arguments.catalogs)?;
+    let derived = derive(&source, arguments.name.as_deref(), &values, &offered, &environment()).map_err(problem)?;
     for note in &derived.notes {
         eprintln!("{} {note}", paint.cyan("note:"));
     }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fitout_authoring::{Directory, Finding, LintContext, LocalChart, Severity, lint, lint_catalog};
-use fitout_model::{Definition, read_packages};
 use serde_json::json;
 
+use super::offered;
 use crate::Answer;
 use crate::commands::chart::arguments::Values;
 use crate::commands::chart::{LoadedChart, environment, given_values};
@@ -42,11 +42,7 @@ pub(super) fn run(arguments: &Lint, output: Format, paint: Paint) -> Result<Answ
         let LoadedChart { chart, archive, .. } = LoadedChart::read(path, paint)?;
         charts.push(LocalChart { name: chart.name().to_owned(), version: chart.metadata.version.clone(), archive });
     }
-    let mut offered: Vec<Definition> = Vec::new();
-    for path in &arguments.catalogs {
-        let packages = read_packages(file_tree::read(path)?).packages;
-        offered.extend(packages.iter().map(|package| package.definition.clone()));
-    }
+    let offered = offered(&arguments.catalogs)?;
     let (values, environment) = (given_values(&arguments.values)?, environment());
     let context = LintContext { charts: &charts, offered: &offered, values: &values, environment: &environment };
     let (mut findings, mut checked) = (Vec::new(), 0);

@@ -7,11 +7,15 @@ mod new;
 pub(crate) mod package;
 mod show;
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
+use fitout_model::{Definition, read_packages};
 
 use crate::Answer;
 use crate::connection::Session;
 use crate::failure::Failure;
+use crate::file_tree;
 use crate::output::{Format, Paint};
 
 #[derive(Subcommand)]
@@ -39,6 +43,16 @@ pub(crate) fn run_offline(command: &Command, output: Format, paint: Paint) -> Op
         Command::New(arguments) => Some(new::run(arguments)),
         Command::Package(arguments) => Some(package::run(arguments, output)),
     }
+}
+
+/// The definitions of catalogs. The linter reports those that cannot be read.
+fn offered(catalogs: &[PathBuf]) -> Result<Vec<Definition>, Failure> {
+    let mut all = Vec::new();
+    for path in catalogs {
+        let packages = read_packages(file_tree::read(path)?).packages;
+        all.extend(packages.iter().map(|package| package.definition.clone()));
+    }
+    Ok(all)
 }
 
 pub(crate) async fn run(session: &Session, command: &Command) -> Result<Answer, Failure> {

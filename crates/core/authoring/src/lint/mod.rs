@@ -43,7 +43,7 @@ pub struct Finding {
     pub line: Option<usize>,
     /// The finding in a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 
