@@ -6,14 +6,14 @@ use std::rc::Rc;
 use fitout_engines::Environment;
 use fitout_helm_chart::{Chart, Metadata};
 use fitout_helm_ranges::Range;
-use fitout_model::{Definition, Dependency, Digest, Gvk, Helm, Lifecycle, Problem, Scope};
+use fitout_model::{Definition, Dependency, Digest, Gvk, Helm, Lifecycle, Problem, Scope, parse_definition};
 use serde_json::Value;
 
 use crate::document::write_definition;
 use crate::footprint::{Footprint, is_pinned};
 use crate::kubernetes::{Kubernetes, span};
 use crate::range::{admitted, kubernetes_range};
-use crate::rendering::{Objects, Source, render};
+use crate::rendering::{OTHER_RELEASE, Objects, Source, render};
 use crate::{metadata, roles, schema};
 
 /// The name of a definition's file.
@@ -21,9 +21,6 @@ pub(crate) const DEFINITION: &str = "definition.yaml";
 
 /// The name of a schema's file.
 const SCHEMA: &str = "values.schema.json";
-
-/// Another release, by which fixed names are recognized.
-const OTHER_RELEASE: &str = "fitout-other-release";
 
 /// The chart to derive a definition from.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +92,11 @@ pub fn derive(
     let with = if definition.helm.as_ref().is_some_and(|helm| helm.values.is_some()) { "these" } else { "its default" };
     let comment =
         format!("Derived from chart {} {}, rendered with {with} values.", chart.name(), chart.metadata.version);
-    files.insert(DEFINITION.to_owned(), write_definition(&definition, &[comment]).into_bytes());
+    let text = write_definition(&definition, &[comment]);
+    // A name or a value of the chart that no definition may have is a problem of its field.
+    let document = fitout_go_yaml::from_yaml_strict(&text).unwrap_or_default();
+    parse_definition(&document)?;
+    files.insert(DEFINITION.to_owned(), text.into_bytes());
     Ok(Derived { definition, files, notes })
 }
 
@@ -161,7 +162,7 @@ fn rendered(source: &Source, metadata: &Metadata) -> Result<Renderings, Problem>
     };
     // A chart that accepts no other name is installed once.
     let is_singleton =
-        render(source, kubernetes, &version, OTHER_RELEASE).map_or(true, |other| objects.is_singleton(&other));
+        render(source, kubernetes, &version, OTHER_RELEASE).map_or(true, |other| objects.shared_with(&other).is_some());
     Ok(Renderings { fitting, excluded, footprint, is_singleton })
 }
 

@@ -1,6 +1,6 @@
 //! Renders a definition for a supported Kubernetes version, as the hub would under the extension's own name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use fitout_engines::{Environment, Files, Input, Release, RenderOutcome};
@@ -8,6 +8,9 @@ use fitout_model::{Apis, Definition, Digest, Gvk, ObjectId, Problem, Scope, defi
 use serde_json::Value;
 
 use crate::kubernetes::Kubernetes;
+
+/// Another release, by which fixed names are recognized.
+pub(crate) const OTHER_RELEASE: &str = "fitout-other-release";
 
 /// A definition with all that its rendering depends on, except the cluster.
 #[derive(Clone, Copy)]
@@ -108,10 +111,9 @@ impl Objects {
         self.placed.iter().filter(move |placed| lacks(&placed.id.gvk))
     }
 
-    /// Whether two releases with different names could not exist side by side: the extension has CRDs, or both releases
-    /// have an object in common.
-    pub(crate) fn is_singleton(&self, other: &Self) -> bool {
-        let ids: std::collections::BTreeSet<&ObjectId> = other.placed.iter().map(|placed| &placed.id).collect();
-        !self.defined.is_empty() || self.placed.iter().any(|placed| ids.contains(&placed.id))
+    /// An object that a release with another name has too, so that the two cannot exist side by side.
+    pub(crate) fn shared_with(&self, other: &Self) -> Option<&ObjectId> {
+        let ids: BTreeSet<&ObjectId> = other.placed.iter().map(|placed| &placed.id).collect();
+        self.placed.iter().map(|placed| &placed.id).find(|id| ids.contains(id))
     }
 }

@@ -119,6 +119,21 @@ fn ranges_admit_only_versions_that_serve_what_is_rendered() {
 }
 
 #[test]
+fn extensions_with_fixed_names_are_singletons() {
+    let fixed = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: other }\n";
+    let requirements = REQUIREMENTS.replace("[web]", "[web, other]");
+    let found = one("  singleton: false\n", &requirements, &[("m/b.yaml", fixed)]);
+    assert_eq!(
+        found,
+        [
+            "error web/1.0.0/definition.yaml:8: spec.singleton: two instances of it cannot exist on one cluster, because both \
+          have ConfigMap/other/a; set it to true, or name the object after the release"
+        ]
+    );
+    assert_eq!(one("  singleton: false\n", REQUIREMENTS, &[]), Vec::<String>::new());
+}
+
+#[test]
 fn a_definition_that_cannot_be_rendered_has_one_finding() {
     assert_eq!(
         one("", REQUIREMENTS, &[("m/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: \"${name}\" }\n")]),

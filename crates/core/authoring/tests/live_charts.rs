@@ -13,7 +13,7 @@ use fitout_helm_chart::Chart;
 use fitout_helm_chart::render::{Capabilities, KubeVersion, Options};
 use fitout_helm_chart::values::{Release, load};
 use fitout_model::{Definition, parse_definition};
-use fitout_testkit::{Programs, sample};
+use fitout_testkit::{Cluster, Controllers, Programs, Spec, paths, sample};
 use serde_json::json;
 
 /// The charts of a run that does not take all.
@@ -94,5 +94,27 @@ fn extensions_that_define_used_kinds_become_dependencies() -> Result<()> {
     };
     assert_eq!(depends(&[])?, Vec::<String>::new());
     assert_eq!(depends(&[offered])?, ["certificates"]);
+    Ok(())
+}
+
+#[test]
+fn api_servers_accept_derived_definitions() -> Result<()> {
+    let cluster = Cluster::start(Spec { controllers: Controllers::None, audit: false, ..Spec::default() })?;
+    let kubectl = cluster.kubectl();
+    let crds = paths::checkout().join("deploy/crds");
+    kubectl.run(&["apply", "--server-side", "--filename", &crds.to_string_lossy()])?;
+    kubectl.run(&["wait", "--for=condition=Established", "crd/extensiondefinitions.fitout.dev", "--timeout=30s"])?;
+    let charts: Vec<_> = cluster.sandbox().programs().charts()?.into_iter().collect();
+    let mut accepted = 0;
+    for (name, path) in sample(charts, SAMPLED) {
+        let chart = fitout_environment::load(&path, &mut vec![])?;
+        let Ok(derived) = derived(&chart, &[]) else { continue };
+        let text = std::str::from_utf8(&derived.files["definition.yaml"])?;
+        let apply = ["apply", "--server-side", "--dry-run=server", "--validate=strict", "--filename=-"];
+        kubectl.run_with_input(&apply, text).map_err(|error| anyhow!("{name}: {error}\n{text}"))?;
+        accepted += 1;
+    }
+    println!("{accepted} derived definitions are accepted");
+    ensure!(accepted > 0, "no definition was derived");
     Ok(())
 }

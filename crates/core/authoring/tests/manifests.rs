@@ -150,6 +150,19 @@ fn folders_that_cannot_become_charts_are_explained() {
         "a.yaml: template: a.yaml:1: function \"Registry\" not defined; use the functions that charts have, those of sprig \
          and of Helm, or write the value as a parameter"
     );
+    let map = files(&[("a.yaml", "a: 1\n")]);
+    let wrong = converted(&map, &json!({}), Some("a: b")).unwrap_err().to_string();
+    assert_eq!(wrong, "the ConfigMap: `a: b` is not a name of an object; use lowercase letters, digits, '-' and '.'");
     let failed = problem(&[("a.yaml", "kind: {{ .A.B }}\n")]);
     assert!(failed.starts_with("chart addon: ") && failed.contains("with --set"), "{failed}");
+}
+
+#[test]
+fn numbers_that_helm_prints_with_an_exponent_are_noted() {
+    let folder = files(&[("a.yaml", "kind: A\na: {{ .Large }}\nb: {{ .Small }}\nc: {{ .Fixed | int64 }}\n")]);
+    let chart = converted(&folder, &json!({ "Large": 1_500_000, "Small": 15, "Fixed": 2_000_000 }), None).unwrap();
+    assert_eq!(
+        chart.notes,
+        ["a.yaml prints the number Large, which Helm prints with an exponent: write `Large | int64` in the template"]
+    );
 }

@@ -10,7 +10,7 @@ use crate::derive::kinds;
 use crate::footprint::Footprint;
 use crate::kubernetes::{Kubernetes, span};
 use crate::range::{admitted, kubernetes_range};
-use crate::rendering::{Source, render};
+use crate::rendering::{OTHER_RELEASE, Source, render};
 
 const FIELD: &str = "spec.kubernetes";
 
@@ -32,6 +32,7 @@ pub(super) fn check(report: &mut Report, archive: Option<&[u8]>, context: LintCo
     let (environment, values) = (context.environment, context.values);
     let source = Source { definition, files, archive, values, world: environment, digest: &digest };
     let mut footprint: Option<Footprint> = None;
+    let mut newest = None;
     let (mut fitting, mut problems): (Vec<&Kubernetes>, Vec<(u64, String, String)>) = (Vec::new(), Vec::new());
     for (kubernetes, version) in versions {
         let objects = match render(&source, kubernetes, &version, &definition.extension) {
@@ -50,9 +51,17 @@ pub(super) fn check(report: &mut Report, archive: Option<&[u8]>, context: LintCo
             problems.push((kubernetes.minor, message, String::new()));
         }
         let next = Footprint::of(&objects, kubernetes, &definition.extension);
+        newest = Some((kubernetes, version, objects));
         footprint = Some(footprint.map_or_else(|| next.clone(), |footprint| footprint.union(next.clone())));
     }
     add(report, problems, &fitting);
+    if let (Some(false), Some((kubernetes, version, objects))) = (definition.singleton, newest)
+        && let Ok(other) = render(&source, kubernetes, &version, OTHER_RELEASE)
+        && let Some(id) = objects.shared_with(&other)
+    {
+        let message = format!("two instances of it cannot exist on one cluster, because both have {id}");
+        report.error("spec.singleton", message, "set it to true, or name the object after the release");
+    }
     footprint
 }
 

@@ -52,6 +52,10 @@ pub fn chart_from_manifests(folder: &Folder, environment: &Rc<dyn Environment>) 
     if folder.files.contains_key("Chart.yaml") {
         return Err(problem("Chart.yaml", "the folder is a chart already", "use it as it is"));
     }
+    if let Some(name) = folder.config_map.filter(|name| !is_object_name(name)) {
+        let hint = "use lowercase letters, digits, '-' and '.'";
+        return Err(problem("the ConfigMap", &format!("`{name}` is not a name of an object"), hint));
+    }
     let parameters = Parameters::read(folder.files)?;
     let mut values = parameters.values.clone();
     coalesce(&mut values, folder.parameters);
@@ -79,10 +83,23 @@ fn problem(field: &str, message: &str, hint: &str) -> Problem {
     Problem { field: field.to_owned(), message: message.to_owned(), hint: Some(hint.to_owned()) }
 }
 
+/// Whether a name is a DNS subdomain.
+fn is_object_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_label = |label: &str| {
+        let bytes = label.as_bytes();
+        let has_ends = bytes.first().zip(bytes.last()).is_some_and(|(first, last)| is_plain(*first) && is_plain(*last));
+        has_ends && bytes.iter().all(|byte| is_plain(*byte) || *byte == b'-')
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
 /// The conversion of the files of a folder.
 struct Conversion<'a> {
     folder: &'a Folder<'a>,
     parameters: &'a Parameters,
+    /// The defaults of the chart.
+    values: &'a Value,
     /// The names of root fields that are parameters.
     known: BTreeSet<&'a str>,
     /// Knows the functions of charts.
@@ -103,7 +120,7 @@ impl<'a> Conversion<'a> {
         let known = values.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         let set = Set::new("manifests", Rc::new(functions(environment, false, None)), MissingKey::Zero);
         let (files, notes) = (BTreeMap::new(), Vec::new());
-        Self { folder, parameters, known, set, files, notes, uses_files: false }
+        Self { folder, parameters, values, known, set, files, notes, uses_files: false }
     }
 
     fn convert(&mut self) -> Result<(), Problem> {
@@ -147,10 +164,29 @@ impl<'a> Conversion<'a> {
             for name in rewritten.fields.iter().filter(|name| !self.known.contains(name.as_str())) {
                 self.notes.push(format!("{path} uses the parameter {name}, which has no default: give one with --set"));
             }
+            for name in self.large_numbers(&rewritten.text) {
+                self.notes.push(format!(
+                    "{path} prints the number {name}, which Helm prints with an exponent: write `{name} | int64` in the \
+                     template"
+                ));
+            }
             self.files.insert(template_path(path), rewritten.text.into_bytes());
         }
         self.add_others(&others);
         Ok(())
+    }
+
+    /// The parameters that a template prints as they are, and that are whole numbers which Helm's values print as `1e+06`.
+    fn large_numbers(&self, template: &str) -> Vec<&'a str> {
+        const LIMIT: f64 = 1e6;
+        let is_large =
+            |value: &Value| value.as_f64().is_some_and(|number| number.abs() >= LIMIT && number.fract() == 0.0);
+        let is_printed = |name: &str| {
+            [" }}", "}}", " -}}"].iter().any(|end| template.contains(&format!("{{{{ .Values.{name}{end}")))
+        };
+        let all = self.values.as_object().into_iter().flatten();
+        let large = all.filter(|(_, value)| is_large(value)).map(|(name, _)| name.as_str());
+        large.filter(|name| is_printed(name)).collect()
     }
 
     /// The actions of a template; none for a file whose `{{` is text.
