@@ -60,6 +60,7 @@ pub fn derive(
 ) -> Result<Derived, Problem> {
     let chart = source.chart;
     let mut definition = skeleton(source, name, values)?;
+    valid_text(&definition, "")?;
     let mut files = BTreeMap::new();
     if source.repository.is_none() {
         files.insert(source.file_name.to_owned(), source.archive.to_vec());
@@ -92,12 +93,15 @@ pub fn derive(
     let with = if definition.helm.as_ref().is_some_and(|helm| helm.values.is_some()) { "these" } else { "its default" };
     let comment =
         format!("Derived from chart {} {}, rendered with {with} values.", chart.name(), chart.metadata.version);
-    let text = write_definition(&definition, &[comment]);
-    // A name or a value of the chart that no definition may have is a problem of its field.
-    let document = fitout_go_yaml::from_yaml_strict(&text).unwrap_or_default();
-    parse_definition(&document)?;
-    files.insert(DEFINITION.to_owned(), text.into_bytes());
+    files.insert(DEFINITION.to_owned(), valid_text(&definition, &comment)?.into_bytes());
     Ok(Derived { definition, files, notes })
+}
+
+/// The document of a definition. A name or a value that no definition may have is a problem of its field.
+pub(crate) fn valid_text(definition: &Definition, comment: &str) -> Result<String, Problem> {
+    let text = write_definition(definition, &[comment.to_owned()]);
+    parse_definition(&fitout_go_yaml::from_yaml_strict(&text).unwrap_or_default())?;
+    Ok(text)
 }
 
 /// The definition with all that is known without a rendering.
@@ -123,11 +127,22 @@ fn skeleton(source: &ChartSource, name: Option<&str>, values: &Value) -> Result<
     Ok(definition)
 }
 
+/// Why supported versions do not fit: each reason with the minor versions.
+type Excluded = BTreeMap<String, Vec<u64>>;
+
+/// The reasons in sentences.
+fn sentences(excluded: &Excluded) -> Vec<String> {
+    let sentence = |(reason, minors): (&String, &Vec<u64>)| {
+        let versions: Vec<String> = minors.iter().map(|minor| format!("1.{minor}")).collect();
+        format!("on Kubernetes {}, {reason}", versions.join(", "))
+    };
+    excluded.iter().map(sentence).collect()
+}
+
 /// The results of rendering a chart for each supported version.
 struct Renderings {
     fitting: Vec<&'static Kubernetes>,
-    /// Why other versions do not fit, the oldest first.
-    excluded: Vec<String>,
+    excluded: Excluded,
     footprint: Footprint,
     is_singleton: bool,
 }
@@ -135,7 +150,7 @@ struct Renderings {
 fn rendered(source: &Source, metadata: &Metadata) -> Result<Renderings, Problem> {
     let name = &source.definition.extension;
     let kube_version = Range::parse(&metadata.kube_version).ok().filter(|_| !metadata.kube_version.is_empty());
-    let (mut fitting, mut excluded) = (Vec::new(), Vec::new());
+    let (mut fitting, mut excluded) = (Vec::new(), Excluded::new());
     let mut footprint = Footprint::default();
     let mut newest: Option<(&Kubernetes, String, Objects)> = None;
     let mut first_problem = None;
@@ -143,7 +158,7 @@ fn rendered(source: &Source, metadata: &Metadata) -> Result<Renderings, Problem>
         let objects = match render(source, kubernetes, &version, name) {
             Ok(objects) => objects,
             Err(problem) => {
-                excluded.push(format!("Kubernetes 1.{}: {problem}", kubernetes.minor));
+                excluded.entry(problem.to_string()).or_default().push(kubernetes.minor);
                 first_problem.get_or_insert(problem);
                 continue;
             }
@@ -154,11 +169,12 @@ fn rendered(source: &Source, metadata: &Metadata) -> Result<Renderings, Problem>
             fitting.push(kubernetes);
             newest = Some((kubernetes, version, objects));
         } else {
-            excluded.push(format!("Kubernetes 1.{} does not serve {}", kubernetes.minor, kinds(missing)));
+            let reason = format!("these kinds are not served: {}", kinds(missing));
+            excluded.entry(reason).or_default().push(kubernetes.minor);
         }
     }
     let Some((kubernetes, version, objects)) = newest else {
-        return Err(first_problem.unwrap_or_else(|| none_fits(metadata, &excluded)));
+        return Err(first_problem.map_or_else(|| none_fits(metadata, &excluded), with_remedy));
     };
     // A chart that accepts no other name is installed once.
     let is_singleton =
@@ -166,10 +182,17 @@ fn rendered(source: &Source, metadata: &Metadata) -> Result<Renderings, Problem>
     Ok(Renderings { fitting, excluded, footprint, is_singleton })
 }
 
-fn none_fits(metadata: &Metadata, excluded: &[String]) -> Problem {
-    let reason = match excluded {
-        [] => format!("its kubeVersion is {}", metadata.kube_version),
-        reasons => reasons.join("; "),
+/// The problem of a rendering, with what an author can do about it.
+fn with_remedy(problem: Problem) -> Problem {
+    let hint = "give the values that the chart needs with --set or --values, or correct the chart";
+    Problem { hint: Some(hint.to_owned()), ..problem }
+}
+
+fn none_fits(metadata: &Metadata, excluded: &Excluded) -> Problem {
+    let reason = if excluded.is_empty() {
+        format!("its kubeVersion is {}", metadata.kube_version)
+    } else {
+        sentences(excluded).join("; ")
     };
     Problem {
         field: format!("chart {} {}", metadata.name, metadata.version),
@@ -219,7 +242,7 @@ fn dependency(name: &str) -> Dependency {
     Dependency { name: name.to_owned(), version: None, optional: false }
 }
 
-fn notes(chart: &Chart, footprint: &Footprint, undefined: &[&Gvk], excluded: &[String]) -> Vec<String> {
+fn notes(chart: &Chart, footprint: &Footprint, undefined: &[&Gvk], excluded: &Excluded) -> Vec<String> {
     let mut notes = vec![
         "no chart shows which hosts it connects to: set spec.requirements.internetAccess if it connects to any"
             .to_owned(),
@@ -235,7 +258,7 @@ fn notes(chart: &Chart, footprint: &Footprint, undefined: &[&Gvk], excluded: &[S
             "it binds {role}, which it does not contain: add the rules of that role to spec.requirements.grants"
         ));
     }
-    notes.extend(excluded.iter().map(|reason| format!("not in its Kubernetes range: {reason}")));
+    notes.extend(sentences(excluded).into_iter().map(|reason| format!("its Kubernetes range is smaller: {reason}")));
     if chart.metadata.deprecated {
         notes.push("its Chart.yaml marks it as deprecated".to_owned());
     }

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fitout_engines::Environment;
-use fitout_model::{Definition, Digest, Helm, Manifests, Problem, Requirements, parse_definition};
+use fitout_model::{Definition, Digest, Helm, Manifests, Problem, Requirements};
 use semver::Version;
 use serde_json::{Value, json};
 
-use crate::derive::DEFINITION;
-use crate::document::write_definition;
+use crate::derive::{DEFINITION, valid_text};
 use crate::footprint::Footprint;
 use crate::kubernetes::supported;
 use crate::range::kubernetes_range;
@@ -69,12 +68,8 @@ pub fn scaffold(
                 Some(Requirements { namespaces: vec![name.to_owned()], ..Requirements::default() });
         }
     }
-    let comments =
-        ["Every field is described in docs/extensions.md; check the file with `fitout extension lint`.".to_owned()];
-    let text = write_definition(&definition, &comments);
-    // A name or a version that no definition may have is a problem of its field.
-    let document = fitout_go_yaml::from_yaml_strict(&text).unwrap_or_default();
-    parse_definition(&document)?;
+    let comment = "Every field is described in docs/extensions.md; check the file with `fitout extension lint`.";
+    let text = valid_text(&definition, comment)?;
     files.insert(DEFINITION.to_owned(), text.into_bytes());
     Ok(files)
 }
