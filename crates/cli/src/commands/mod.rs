@@ -99,10 +99,10 @@ pub(crate) async fn run(arguments: Arguments, paint: Paint, layout: Layout) -> R
         Command::Status(status) => status::run(&session().await?, &status).await,
         Command::History(history) => history::run(&session().await?, &history).await,
         Command::Catalog { command } => catalog::run(&session().await?, &command).await,
-        Command::Extension { command } => match extension::run_offline(&command, output, paint) {
-            Some(result) => result,
-            None => extension::run(&session().await?, &command).await,
-        },
+        Command::Extension { command: extension::Command::Authoring(command) } => {
+            extension::author(&command, output, paint)
+        }
+        Command::Extension { command } => extension::run(&session().await?, &command).await,
         Command::Cluster { command } => cluster::run(&session().await?, command).await,
         Command::Chart { command } => chart::run(&command, output, paint, layout),
         Command::Completions { shell } => Ok(completions(shell).into()),

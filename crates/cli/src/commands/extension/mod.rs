@@ -24,24 +24,30 @@ pub(crate) enum Command {
     List,
     /// Show an extension and its versions
     Show(show::Show),
+    #[command(flatten)]
+    Authoring(Box<Authoring>),
+}
+
+/// The commands of authors. They work on files and need no hub.
+#[derive(Subcommand)]
+pub(crate) enum Authoring {
+    /// Write a definition to start from
+    New(new::New),
     /// Write the definition of a chart, from what the chart renders
     Derive(derive::Derive),
     /// Check definitions and catalogs for errors
     Lint(lint::Lint),
-    /// Write a definition to start from
-    New(new::New),
     /// Package a definition or a catalog as an archive
     Package(package::Package),
 }
 
-/// Runs a command that works on files and needs no hub; none for the other commands.
-pub(crate) fn run_offline(command: &Command, output: Format, paint: Paint) -> Option<Result<Answer, Failure>> {
+/// Runs a command of authors.
+pub(crate) fn author(command: &Authoring, output: Format, paint: Paint) -> Result<Answer, Failure> {
     match command {
-        Command::List | Command::Show(_) => None,
-        Command::Derive(arguments) => Some(derive::run(arguments, paint)),
-        Command::Lint(arguments) => Some(lint::run(arguments, output, paint)),
-        Command::New(arguments) => Some(new::run(arguments)),
-        Command::Package(arguments) => Some(package::run(arguments, output)),
+        Authoring::New(arguments) => new::run(arguments),
+        Authoring::Derive(arguments) => derive::run(arguments, paint),
+        Authoring::Lint(arguments) => lint::run(arguments, output, paint),
+        Authoring::Package(arguments) => package::run(arguments, output),
     }
 }
 
@@ -57,7 +63,8 @@ fn offered(catalogs: &[PathBuf]) -> Result<Vec<Definition>, Failure> {
 
 pub(crate) async fn run(session: &Session, command: &Command) -> Result<Answer, Failure> {
     match command {
+        Command::List => list::run(session).await,
         Command::Show(show) => show::run(session, show).await,
-        _ => list::run(session).await,
+        Command::Authoring(command) => author(command, session.output, session.paint),
     }
 }
