@@ -5,14 +5,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fitout_testkit::paths;
+
+use crate::discovery;
 
 #[derive(Args)]
 pub(crate) struct Options {
+    /// The files to write [default: those that are generated from code]
+    #[arg(value_enum)]
+    files: Option<Files>,
     /// Write nothing, and fail where a file is stale
-    #[arg(long)]
+    #[arg(long, conflicts_with = "files")]
     check: bool,
+}
+
+/// Files that are not generated from code.
+#[derive(Clone, Copy, ValueEnum)]
+enum Files {
+    /// The kinds that each supported Kubernetes version serves, from a control plane of each
+    Discovery,
 }
 
 /// The directories that have only generated files.
@@ -22,7 +34,11 @@ const HEADER: &str =
     "# Generated from crates/edge/api by `cargo xtask generate`. Edit the types there, not this file.\n";
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if options.check { check() } else { write() }
+    match options.files {
+        Some(Files::Discovery) => discovery::run(),
+        None if options.check => check(),
+        None => write(),
+    }
 }
 
 /// Fails with the names of stale files.

@@ -3,6 +3,7 @@
 mod bench;
 mod conformance;
 mod coverage;
+mod discovery;
 mod fuzz;
 mod generate;
 mod hub;

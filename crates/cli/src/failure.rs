@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::Write;
 
-use fitout_model::nearest;
+use fitout_model::{Problem, nearest};
 use kube::core::Status;
 
 use crate::output::Paint;
@@ -71,6 +71,15 @@ pub(crate) fn unknown<'a>(
     match nearest(name, known) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure.hint(format!("`{list}` shows the existing ones")),
+    }
+}
+
+/// The failure that a problem in a document or a chart is.
+pub(crate) fn problem(problem: Problem) -> Failure {
+    let failure = Failure::new(format!("{}: {}", problem.field, problem.message));
+    match problem.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 

@@ -12,6 +12,7 @@ mod connection;
 mod display;
 mod durations;
 mod failure;
+mod file_tree;
 mod logging;
 mod organization;
 mod output;

@@ -52,7 +52,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: catalog::Command,
     },
-    /// List and show extensions
+    /// List and show extensions, and write their definitions
     Extension {
         #[command(subcommand)]
         command: extension::Command,
@@ -62,7 +62,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: cluster::Command,
     },
-    /// Render, show and lint charts, without a hub
+    /// Render, show, lint, package and make charts, without a hub
     Chart {
         #[command(subcommand)]
         command: chart::Command,
@@ -99,6 +99,9 @@ pub(crate) async fn run(arguments: Arguments, paint: Paint, layout: Layout) -> R
         Command::Status(status) => status::run(&session().await?, &status).await,
         Command::History(history) => history::run(&session().await?, &history).await,
         Command::Catalog { command } => catalog::run(&session().await?, &command).await,
+        Command::Extension { command: extension::Command::Authoring(command) } => {
+            extension::author(&command, output, paint)
+        }
         Command::Extension { command } => extension::run(&session().await?, &command).await,
         Command::Cluster { command } => cluster::run(&session().await?, command).await,
         Command::Chart { command } => chart::run(&command, output, paint, layout),

@@ -4,6 +4,7 @@
 
 mod adopt;
 mod ambiguous_writes;
+mod authoring;
 mod bad_charts;
 mod chaos;
 mod chart_deployment;

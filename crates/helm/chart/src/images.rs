@@ -1,6 +1,6 @@
 //! The images that what was rendered can pull.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -27,6 +27,17 @@ pub fn images(rendered: &Rendered) -> Images {
             }
         };
         search(&object, &mut see);
+    }
+    found
+}
+
+/// Every image that an object names: see [`images`].
+pub fn object_images(object: &Json) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if object["kind"] != "CustomResourceDefinition" {
+        search(object, &mut |image| {
+            found.insert(image.to_owned());
+        });
     }
     found
 }

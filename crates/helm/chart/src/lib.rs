@@ -26,7 +26,7 @@ pub mod values;
 
 pub use chart::{Chart, Crd, File};
 pub use error::Error;
-pub use images::{Images, images};
+pub use images::{Images, images, object_images};
 pub use lint::{ConditionUpdate, Severity, lint};
 pub use load::Rules;
 pub use metadata::{Dependency, Import, Lock, Maintainer, Metadata};

@@ -1,8 +1,10 @@
-//! `fitout chart`: renders, shows and lints charts on this machine, without a hub.
+//! `fitout chart`: renders, shows, lints and packages charts on this machine, without a hub.
 
-mod arguments;
+pub(crate) mod arguments;
+mod from_manifests;
 mod lint;
 mod output_dir;
+mod package;
 mod show;
 mod template;
 mod template_error;
@@ -19,7 +21,7 @@ use fitout_helm_chart::values::{Release, UserValues};
 use fitout_helm_chart::{Chart, Rendered, Warnings};
 
 use crate::Answer;
-use crate::failure::Failure;
+use crate::failure::{Failure, problem};
 use crate::output::{Format, Paint};
 use crate::tables::Layout;
 use arguments::{Target, Values};
@@ -32,6 +34,10 @@ pub(crate) enum Command {
     Show(show::Show),
     /// Check a chart for errors
     Lint(lint::Lint),
+    /// Package a chart as an archive, as `helm package` does
+    Package(package::Package),
+    /// Make a chart of a folder of manifests, plain or templated
+    FromManifests(from_manifests::FromManifests),
 }
 
 pub(crate) fn run(command: &Command, output: Format, paint: Paint, layout: Layout) -> Result<Answer, Failure> {
@@ -39,11 +45,13 @@ pub(crate) fn run(command: &Command, output: Format, paint: Paint, layout: Layou
         Command::Template(template) => template::run(template, paint),
         Command::Show(show) => show::run(show, output, paint, layout),
         Command::Lint(lint) => lint::run(lint, output, paint),
+        Command::Package(package) => package::run(package, output, paint),
+        Command::FromManifests(from_manifests) => from_manifests::run(from_manifests, paint),
     }
 }
 
 /// The environment of templates, which is this machine.
-fn environment() -> Rc<dyn fitout_helm_functions::Environment> {
+pub(crate) fn environment() -> Rc<dyn fitout_helm_functions::Environment> {
     Rc::new(HostEnvironment)
 }
 
@@ -60,6 +68,38 @@ fn user_values(values: &Values) -> Result<Rc<fitout_go_template::Map>, Failure> 
     };
     let mut read = |name: &str| read_input(name).map_err(|error| error.to_string());
     given.merged(&mut read).map_err(|error| Failure::new(error.to_string()))
+}
+
+/// The values of the command line, as JSON.
+pub(crate) fn given_values(values: &Values) -> Result<serde_json::Value, Failure> {
+    let values = fitout_go_template::Value::Map(user_values(values)?);
+    let text = fitout_helm_functions::to_yaml(&values).unwrap_or_default();
+    fitout_go_yaml::from_yaml(&text).map_err(|error| Failure::new(error.to_string()))
+}
+
+/// A chart with its archive.
+pub(crate) struct LoadedChart {
+    pub(crate) chart: Chart,
+    pub(crate) archive: Vec<u8>,
+    /// The name of the archive.
+    pub(crate) file_name: String,
+    /// Whether it was read from an archive. Otherwise it was packaged now.
+    pub(crate) is_archive: bool,
+}
+
+impl LoadedChart {
+    /// Reads a chart from a directory or an archive.
+    pub(crate) fn read(path: &Path, paint: Paint) -> Result<Self, Failure> {
+        let chart = load_chart(path, paint)?;
+        if path.is_dir() {
+            let package = fitout_authoring::package_chart(&chart, None, None).map_err(problem)?;
+            return Ok(Self { chart, archive: package.archive, file_name: package.file_name, is_archive: false });
+        }
+        let archive =
+            fs::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))?;
+        let file_name = format!("{}-{}.tgz", chart.name(), chart.metadata.version);
+        Ok(Self { chart, archive, file_name, is_archive: true })
+    }
 }
 
 /// Why a file with values cannot be read.

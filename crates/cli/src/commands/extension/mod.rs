@@ -1,16 +1,25 @@
-//! `fitout extension`: the extensions that an organization can install.
+//! `fitout extension`: the extensions that an organization can install, and the definitions that authors write.
 
+mod derive;
 mod fit;
+mod lint;
 mod list;
+mod new;
+pub(crate) mod package;
 mod search;
 mod show;
 mod sideload;
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
+use fitout_model::{Definition, read_packages};
 
 use crate::Answer;
 use crate::connection::Session;
 use crate::failure::Failure;
+use crate::file_tree;
+use crate::output::{Format, Paint};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -22,6 +31,41 @@ pub(crate) enum Command {
     Show(show::Show),
     /// Offer a definition or a chart to this organization alone, without a catalog
     Sideload(sideload::Sideload),
+    #[command(flatten)]
+    Authoring(Box<Authoring>),
+}
+
+/// The commands of authors. They work on files and need no hub.
+#[derive(Subcommand)]
+pub(crate) enum Authoring {
+    /// Write a definition to start from
+    New(new::New),
+    /// Write the definition of a chart, from what the chart renders
+    Derive(derive::Derive),
+    /// Check definitions and catalogs for errors
+    Lint(lint::Lint),
+    /// Package a definition or a catalog as an archive
+    Package(package::Package),
+}
+
+/// Runs a command of authors.
+pub(crate) fn author(command: &Authoring, output: Format, paint: Paint) -> Result<Answer, Failure> {
+    match command {
+        Authoring::New(arguments) => new::run(arguments),
+        Authoring::Derive(arguments) => derive::run(arguments, paint),
+        Authoring::Lint(arguments) => lint::run(arguments, output, paint),
+        Authoring::Package(arguments) => package::run(arguments, output),
+    }
+}
+
+/// The definitions of catalogs. The linter reports those that cannot be read.
+fn offered(catalogs: &[PathBuf]) -> Result<Vec<Definition>, Failure> {
+    let mut all = Vec::new();
+    for path in catalogs {
+        let packages = read_packages(file_tree::read(path)?).packages;
+        all.extend(packages.iter().map(|package| package.definition.clone()));
+    }
+    Ok(all)
 }
 
 pub(crate) async fn run(session: &Session, command: &Command) -> Result<Answer, Failure> {
@@ -30,5 +74,6 @@ pub(crate) async fn run(session: &Session, command: &Command) -> Result<Answer, 
         Command::Search(search) => search::run(session, search).await,
         Command::Show(show) => show::run(session, show).await,
         Command::Sideload(sideload) => sideload::run(session, sideload).await,
+        Command::Authoring(command) => author(command, session.output, session.paint),
     }
 }
