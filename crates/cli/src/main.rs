@@ -19,6 +19,7 @@ mod output;
 mod plan_text;
 mod plans;
 mod progress;
+mod registry_access;
 mod settings;
 mod tables;
 mod values;

@@ -100,10 +100,11 @@ pub(crate) async fn run(arguments: Arguments, paint: Paint, layout: Layout) -> R
         Command::History(history) => history::run(&session().await?, &history).await,
         Command::Catalog { command } => catalog::run(&session().await?, &command).await,
         Command::Extension { command: extension::Command::Authoring(command) } => {
-            extension::author(&command, output, paint)
+            extension::author(&command, output, paint).await
         }
         Command::Extension { command } => extension::run(&session().await?, &command).await,
         Command::Cluster { command } => cluster::run(&session().await?, command).await,
+        Command::Chart { command: chart::Command::Push(push) } => chart::push::run(&push, output, paint).await,
         Command::Chart { command } => chart::run(&command, output, paint, layout),
         Command::Completions { shell } => Ok(completions(shell).into()),
         Command::Version => Ok(version(output).into()),

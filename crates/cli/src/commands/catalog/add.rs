@@ -1,7 +1,7 @@
 //! `fitout catalog add`.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 
 use clap::Args;
 use fitout_api::{
@@ -20,6 +20,7 @@ use crate::commands::instance::install::CatalogScope;
 use crate::connection::Session;
 use crate::failure::{Failure, refused};
 use crate::output::{as_value, proposal};
+use crate::registry_access;
 
 #[derive(Args)]
 pub(crate) struct Add {
@@ -190,12 +191,8 @@ fn secret(add: &Add, namespace: &str, source: &CatalogSource) -> Result<Option<S
     let url = archive.as_ref().map(|archive| &archive.url);
     let url = url.or(helm_repository.as_ref().map(|helm| &helm.url)).or(git.as_ref().map(|git| &git.url));
     let url = url.ok_or_else(|| Failure::new("a directory needs no user; leave --username out"))?;
-    let mut password = String::new();
-    std::io::stdin()
-        .read_to_string(&mut password)
-        .map_err(|error| Failure::new(format!("cannot read the password from the standard input: {error}")))?;
+    let password = registry_access::password()?;
     let entry = |key: &str, value: &str| (key.to_owned(), ByteString(value.as_bytes().to_vec()));
-    let password = password.trim_end_matches(['\r', '\n']);
     Ok(Some(Secret {
         metadata: ObjectMeta {
             name: Some(format!("{}-catalog", add.name)),
@@ -203,7 +200,7 @@ fn secret(add: &Add, namespace: &str, source: &CatalogSource) -> Result<Option<S
             ..ObjectMeta::default()
         },
         type_: Some(REPOSITORY_SECRET.to_owned()),
-        data: Some([entry("repository", url), entry("username", username), entry("password", password)].into()),
+        data: Some([entry("repository", url), entry("username", username), entry("password", &password)].into()),
         ..Secret::default()
     }))
 }

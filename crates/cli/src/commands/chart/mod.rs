@@ -5,6 +5,7 @@ mod from_manifests;
 mod lint;
 mod output_dir;
 mod package;
+pub(super) mod push;
 mod show;
 mod template;
 mod template_error;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Lint(lint::Lint),
     /// Package a chart as an archive, as `helm package` does
     Package(package::Package),
+    /// Push a chart to a registry, as `helm push` does
+    Push(push::Push),
     /// Make a chart of a folder of manifests, plain or templated
     FromManifests(from_manifests::FromManifests),
 }
@@ -46,6 +49,8 @@ pub(crate) fn run(command: &Command, output: Format, paint: Paint, layout: Layou
         Command::Show(show) => show::run(show, output, paint, layout),
         Command::Lint(lint) => lint::run(lint, output, paint),
         Command::Package(package) => package::run(package, output, paint),
+        // Runs before: it is the only one that needs a network.
+        Command::Push(_) => Err(Failure::new("fitout chart push needs a network")),
         Command::FromManifests(from_manifests) => from_manifests::run(from_manifests, paint),
     }
 }

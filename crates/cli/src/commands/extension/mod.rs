@@ -6,6 +6,7 @@ mod lint;
 mod list;
 mod new;
 pub(crate) mod package;
+mod push;
 mod search;
 mod show;
 mod sideload;
@@ -46,15 +47,18 @@ pub(crate) enum Authoring {
     Lint(lint::Lint),
     /// Package a definition or a catalog as an archive
     Package(package::Package),
+    /// Push a definition or a catalog to a registry
+    Push(push::Push),
 }
 
 /// Runs a command of authors.
-pub(crate) fn author(command: &Authoring, output: Format, paint: Paint) -> Result<Answer, Failure> {
+pub(crate) async fn author(command: &Authoring, output: Format, paint: Paint) -> Result<Answer, Failure> {
     match command {
         Authoring::New(arguments) => new::run(arguments),
         Authoring::Derive(arguments) => derive::run(arguments, paint),
         Authoring::Lint(arguments) => lint::run(arguments, output, paint),
         Authoring::Package(arguments) => package::run(arguments, output),
+        Authoring::Push(arguments) => push::run(arguments, output).await,
     }
 }
 
@@ -74,6 +78,6 @@ pub(crate) async fn run(session: &Session, command: &Command) -> Result<Answer, 
         Command::Search(search) => search::run(session, search).await,
         Command::Show(show) => show::run(session, show).await,
         Command::Sideload(sideload) => sideload::run(session, sideload).await,
-        Command::Authoring(command) => author(command, session.output, session.paint),
+        Command::Authoring(command) => author(command, session.output, session.paint).await,
     }
 }

@@ -25,23 +25,29 @@ pub(crate) struct Package {
 }
 
 pub(super) fn run(arguments: &Package, output: Format) -> Result<Answer, Failure> {
-    let files = file_tree::read(&arguments.directory)?;
+    let (name, archive) = build(&arguments.directory)?;
+    let digest = Digest::of(&archive);
+    let written = file_tree::write(&arguments.output_dir, &[(format!("{name}.tar.gz"), archive)].into())?;
+    Ok(packaged(&written, &digest, output).into())
+}
+
+/// The archive of a definition or a catalog, and its name.
+pub(super) fn build(directory: &Path) -> Result<(String, Vec<u8>), Failure> {
+    let files = file_tree::read(directory)?;
     let (name, files) = match files.get(DEFINITION) {
         Some(definition) => single(definition, &files)?,
-        None => (directory_name(&arguments.directory)?, catalog(files)),
+        None => (directory_name(directory)?, catalog(files)),
     };
     let packages = read_packages(files.clone());
     if let Some((_, found)) = packages.problems.into_iter().next() {
         return Err(problem(found));
     }
     if packages.packages.is_empty() {
-        let message = format!("{} contains no {DEFINITION}", arguments.directory.display());
+        let message = format!("{} contains no {DEFINITION}", directory.display());
         return Err(Failure::new(message).hint("give the directory of a definition or of a catalog"));
     }
     let archive = archive(&files).map_err(|error| Failure::new(format!("cannot archive {name}: {error}")))?;
-    let digest = Digest::of(&archive);
-    let written = file_tree::write(&arguments.output_dir, &[(format!("{name}.tar.gz"), archive)].into())?;
-    Ok(packaged(&written, &digest, output).into())
+    Ok((name, archive))
 }
 
 /// The answer of a command that has written an archive.
