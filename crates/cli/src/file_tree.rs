@@ -9,7 +9,7 @@ use crate::failure::Failure;
 /// The most bytes of a tree, as much as a chart may have.
 const LIMIT: usize = 100 << 20;
 
-/// The files of a directory, by path. Symbolic links are followed to files, not to directories, so that the walk ends.
+/// The files of a directory, by path. Hidden directories, such as that of git, are left out. Symbolic links are followed to files, not to directories, so that the walk ends.
 pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let mut files = BTreeMap::new();
     walk(directory, "", &mut files, &mut 0)?;
@@ -26,7 +26,11 @@ fn walk(
     for entry in fs::read_dir(directory).map_err(|error| failed(directory, error))? {
         let entry = entry.map_err(|error| failed(directory, error))?;
         let (path, name) = (entry.path(), format!("{prefix}{}", entry.file_name().to_string_lossy()));
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
         let kind = entry.file_type().map_err(|error| failed(&path, error))?;
+        if kind.is_dir() && is_hidden {
+            continue;
+        }
         if kind.is_dir() {
             walk(&path, &format!("{name}/"), files, size)?;
         } else if path.is_file() {

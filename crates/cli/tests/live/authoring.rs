@@ -181,6 +181,7 @@ fn new_definitions_have_no_findings() -> Result<()> {
     scratch.succeeds(&["extension", "new", "web", "--summary", "A shop", "--version", "1.0.0"])?;
     let chart = ["--chart", "c", "--chart-version", "1.0.0", "--repository", "oci://x.example/charts"];
     scratch.succeeds(&[&["extension", "new", "shop"], &chart[..]].concat())?;
+    scratch.write(".git/a/b/definition.yaml", "not a definition")?;
     let linted = scratch.succeeds(&["extension", "lint", "--strict", "."])?;
     assert_eq!(linted.lines().last(), Some("no problems in 2 definitions"));
     Ok(())
