@@ -29,8 +29,7 @@ impl RegistryArgs {
     /// The credentials and certificates. Without a user, those of the configuration of Helm or Docker.
     pub(crate) fn access(&self) -> Result<Access, Failure> {
         let authority = self.ca_file.as_ref().map(|file| {
-            fs::read_to_string(file)
-                .map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))
+            fs::read_to_string(file).map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))
         });
         let mut access = Access { authority: authority.transpose()?, ..Access::default() };
         match &self.username {

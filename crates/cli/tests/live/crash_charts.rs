@@ -286,7 +286,9 @@ fn helm_goes_on_from_a_change_that_no_hub_ends() -> Result<()> {
 /// Which content of charts and artifacts the hub keeps. The rest is the catalog's.
 fn kept(hub: &Client) -> Result<Vec<String>> {
     let revisions = hub.get("/apis/fitout.dev/v1alpha1/extensionrevisions")?;
-    let spec = |revision: &Value| [&revision["spec"]["artifactDigest"], &revision["spec"]["chartDigest"]].map(Value::to_string);
+    let spec = |revision: &Value| {
+        [&revision["spec"]["artifactDigest"], &revision["spec"]["chartDigest"]].map(Value::to_string)
+    };
     let named: String = revisions["items"].as_array().unwrap().iter().flat_map(spec).collect();
     let all = hub.get(&format!("{CONTENT}?labelSelector=fitout.dev/content"))?;
     let label = |one: &Value| one["metadata"]["labels"]["fitout.dev/content"].as_str().unwrap_or_default().to_owned();

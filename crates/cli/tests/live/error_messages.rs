@@ -579,9 +579,9 @@ fn an_organization_does_not_read_the_hubs_disk() -> Result<()> {
     assert_eq!(offered["items"], json!([]));
     assert_snapshot!(typed(&["catalog list -O other"])?, @r"
     $ fitout catalog list -O other
-    NAME    SCOPE          EXTENSIONS   VERSIONS   READY   STATUS                                                                                                                             AGE
-    local   Shared         7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?                                          [age]
-    own     Organization   -            -          False   a path on the hub's disk is only for catalogs in fitout-system: ask the platform team to offer it there; what is installed stays   [age]
+    NAME    SCOPE          EXTENSIONS   VERSIONS   READY   STATUS                                                                                                    AGE
+    local   Shared         7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?                 [age]
+    own     Organization   -            -          False   a path on the hub's disk is only for catalogs in fitout-system: ask the platform team to offer it there   [age]
     exit 0
     ");
     Ok(())

@@ -6,6 +6,7 @@ mod adopt;
 mod ambiguous_writes;
 mod authoring;
 mod bad_charts;
+mod catalogs;
 mod chaos;
 mod chart_deployment;
 mod charts;

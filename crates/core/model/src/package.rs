@@ -135,12 +135,11 @@ fn package(place: &str, files: FileMap) -> Result<Package, Problem> {
 
 fn definition(prefix: &str, files: &FileMap) -> Result<Definition, Problem> {
     let file = format!("{prefix}{DEFINITION}");
-    let problem =
-        |message: String, hint: &str| Problem { field: file.clone(), message, hint: Some(hint.to_owned()) };
+    let problem = |message: String, hint: &str| Problem { field: file.clone(), message, hint: Some(hint.to_owned()) };
     let content = files.get(DEFINITION).ok_or_else(|| problem("file not found".to_owned(), "add it"))?;
-    let text =
-        std::str::from_utf8(content).map_err(|_| problem("it is not UTF-8".to_owned(), "save it as UTF-8"))?;
-    let document = fitout_go_yaml::from_yaml_strict(text).map_err(|error| problem(error.to_string(), "fix the YAML"))?;
+    let text = std::str::from_utf8(content).map_err(|_| problem("it is not UTF-8".to_owned(), "save it as UTF-8"))?;
+    let document =
+        fitout_go_yaml::from_yaml_strict(text).map_err(|error| problem(error.to_string(), "fix the YAML"))?;
     let definition = parse_definition(&document).map_err(|problem| {
         let line = line_of(text, &problem.field).map_or_else(String::new, |line| format!(":{line}"));
         Problem { field: format!("{file}{line}: {}", problem.field), ..problem }

@@ -53,7 +53,7 @@ mod tests {
             number,
             action,
             version: "1.0.0".to_owned(),
-definition: Digest::of(""),
+            definition: Digest::of(""),
             pack: None,
             inputs: Some(Digest::of(inputs)),
             artifact: Digest::of(inputs),

@@ -21,7 +21,8 @@ pub fn changed_versions(published: &ExtensionEntry, packages: &[Arc<Package>]) -
     let changed = packages.iter().filter_map(|package| {
         let version = &package.definition.version;
         let before = published.versions.iter().find(|entry| entry.version == *version)?;
-        (before.digest != package.digest).then(|| Changed { version: version.clone(), published: before.digest.clone() })
+        (before.digest != package.digest)
+            .then(|| Changed { version: version.clone(), published: before.digest.clone() })
     });
     changed.collect()
 }

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) fn serialize<T: Serialize, S: Serializer>(
-    map: &BTreeMap<String, Arc<T>>,
-    to: S,
-) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<T: Serialize, S: Serializer>(map: &BTreeMap<String, Arc<T>>, to: S) -> Result<S::Ok, S::Error> {
     to.collect_map(map.iter().map(|(key, value)| (key, &**value)))
 }
 

@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn charts_are_found_outside_of_definitions_and_other_charts() {
-        let chart = |version: &str| format!("apiVersion: v2\nname: web\nversion: {version}\nkeywords: [tls]\n").into_bytes();
+        let chart =
+            |version: &str| format!("apiVersion: v2\nname: web\nversion: {version}\nkeywords: [tls]\n").into_bytes();
         let files = FileMap::from([
             ("charts/web/Chart.yaml".to_owned(), chart("1.0.0")),
             ("charts/web/charts/db/Chart.yaml".to_owned(), chart("9.0.0")),
@@ -179,7 +180,10 @@ mod tests {
             ("README.md".to_owned(), vec![]),
         ]);
         let (mut charts, rest) = take_charts(files);
-        assert_eq!(rest.keys().collect::<Vec<_>>(), ["README.md", "ext/1.0.0/chart/Chart.yaml", "ext/1.0.0/definition.yaml"]);
+        assert_eq!(
+            rest.keys().collect::<Vec<_>>(),
+            ["README.md", "ext/1.0.0/chart/Chart.yaml", "ext/1.0.0/definition.yaml"]
+        );
         let extension = local("web", charts.remove("web").unwrap());
         assert!(charts.is_empty() && extension.problems.is_empty(), "{extension:?}");
         let versions: Vec<String> =

@@ -33,8 +33,7 @@ pub fn embedded_files(name: &str) -> FileMap {
 
 /// The names of the built-in catalogs.
 pub fn embedded_names() -> Vec<String> {
-    let mut names: Vec<String> =
-        BuiltIn::iter().filter_map(|path| Some(path.split_once('/')?.0.to_owned())).collect();
+    let mut names: Vec<String> = BuiltIn::iter().filter_map(|path| Some(path.split_once('/')?.0.to_owned())).collect();
     names.sort();
     names.dedup();
     names

@@ -49,7 +49,15 @@ fn chosen(
             offered: true,
         })
         .collect();
-    let question = Question { extension, versions: &candidates, wanted: None, kubernetes, installed, latest: false, stays_on_withdrawn: false };
+    let question = Question {
+        extension,
+        versions: &candidates,
+        wanted: None,
+        kubernetes,
+        installed,
+        latest: false,
+        stays_on_withdrawn: false,
+    };
     choose(&question).map(|Choice { index, .. }| versions[index].clone()).map_err(|error| error.to_string())
 }
 

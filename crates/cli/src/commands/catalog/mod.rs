@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use clap::Subcommand;
-use fitout_api::{Catalog, Scope, conditions};
+use fitout_api::{Catalog, CatalogStatus, Scope, conditions};
 use futures::StreamExt;
 use kube::api::ListParams;
 use kube::runtime::{WatchStreamExt, watcher};
@@ -117,11 +117,17 @@ fn result(session: &Session, catalog: &Catalog, done: &str) -> Result<Answer, Fa
         return Err(Failure::new(format!("catalog {name}: {}", ready.message))
             .hint(format!("the hub retries by itself; `fitout catalog show {name}` shows the state of each source")));
     }
-    let text = || {
-        let count = |number: Option<u32>| number.unwrap_or_default();
-        format!("{done} catalog {name}: {} extensions, {} versions\n", count(status.extensions), count(status.versions))
-    };
+    let text = || format!("{done} catalog {name}: {}\n", counts(&status));
     Ok(session.output.object(catalog, text)?.into())
+}
+
+/// The number of extensions and versions, in words.
+fn counts(status: &CatalogStatus) -> String {
+    let count = |number: Option<u32>, noun: &str| match number.unwrap_or_default() {
+        1 => format!("1 {noun}"),
+        number => format!("{number} {noun}s"),
+    };
+    format!("{}, {}", count(status.extensions, "extension"), count(status.versions, "version"))
 }
 
 /// The instances of the organization that come from a catalog.

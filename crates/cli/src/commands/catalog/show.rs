@@ -6,7 +6,7 @@ use clap::Args;
 use fitout_api::{Catalog, CatalogSource, conditions};
 use kube::ResourceExt;
 
-use super::find;
+use super::{counts, find};
 use crate::Answer;
 use crate::commands::instance::install::CatalogScope;
 use crate::connection::Session;
@@ -31,7 +31,6 @@ pub(crate) async fn run(session: &Session, show: &Show) -> Result<Answer, Failur
 fn view(catalog: &Catalog, session: &Session) -> String {
     let (spec, status) = (&catalog.spec, catalog.status.clone().unwrap_or_default());
     let paint = session.paint;
-    let count = |number: Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
     let mut facts = vec![("Scope", tables::scope(catalog.namespace().as_deref()))];
     let sources = spec.source.iter().map(|source| (None, source));
     let keyed = spec.sources.iter().map(|(key, source)| (Some(key), source));
@@ -39,7 +38,7 @@ fn view(catalog: &Catalog, session: &Session) -> String {
         let of = key.map_or_else(String::new, |key| format!(" (Kubernetes {key})"));
         facts.push(("Source", format!("{}{of}", described(source))));
     }
-    facts.push(("Offers", format!("{} extensions, {} versions", count(status.extensions), count(status.versions))));
+    facts.push(("Offers", status.extensions.map_or_else(|| "not known yet".to_owned(), |_| counts(&status))));
     if spec.priority != 0 {
         facts.push(("Priority", spec.priority.to_string()));
     }

@@ -36,7 +36,10 @@ pub(crate) async fn run(push: &Push, output: Format, paint: Paint) -> Result<Ans
         done.push(result.map_err(|failure| match done.as_slice() {
             [] => failure,
             // The charts that were pushed stay; a repeated command uploads nothing of them.
-            done => Failure { sentence: format!("{}; {} charts were pushed before", failure.sentence, done.len()), ..failure },
+            done => Failure {
+                sentence: format!("{}; {} charts were pushed before", failure.sentence, done.len()),
+                ..failure
+            },
         })?);
     }
     Ok(pushed(&done, output).into())
@@ -55,8 +58,7 @@ async fn one(
         fs::read(chart).map_err(|error| Failure::new(format!("cannot read {}: {error}", chart.display())))?
     };
     let provenance = fs::read(format!("{}.prov", chart.display())).ok();
-    let push =
-        ChartPush { repository, archive: &archive, provenance: provenance.as_deref(), created: CREATED };
+    let push = ChartPush { repository, archive: &archive, provenance: provenance.as_deref(), created: CREATED };
     let pushed = sources.push_chart(&push, access).await;
     pushed.map_err(|error| Failure::new(format!("cannot push {}: {error}", chart.display())))
 }

@@ -25,8 +25,7 @@ pub(super) fn table(extension: &Extension, clusters: &[Cluster], layout: Layout)
 /// The version that a cluster with this Kubernetes version gets, and why; or why none fits.
 fn fitting(extension: &Extension, kubernetes: &str) -> Result<(String, String), String> {
     let key = fitout_snapshot::key_of(kubernetes);
-    let of_cluster =
-        |version: &&ExtensionVersion| version.key.as_deref().is_none_or(|of_version| of_version == key);
+    let of_cluster = |version: &&ExtensionVersion| version.key.as_deref().is_none_or(|of_version| of_version == key);
     let candidates: Vec<Candidate<'_>> = extension
         .spec
         .versions

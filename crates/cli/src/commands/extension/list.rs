@@ -27,8 +27,7 @@ pub(crate) async fn run(session: &Session, list: &List) -> Result<Answer, Failur
     let mut extensions = in_order(session).await?;
     extensions.retain(|extension| {
         let is_builtin = extension.labels().contains_key(BUILTIN);
-        (is_builtin || !list.builtin)
-            && list.catalog.as_ref().is_none_or(|catalog| extension.spec.catalog == *catalog)
+        (is_builtin || !list.builtin) && list.catalog.as_ref().is_none_or(|catalog| extension.spec.catalog == *catalog)
     });
     let table = || tables::extensions(&extensions, session.layout, session.now);
     list_objects(session, &extensions, "no catalog offers such an extension", table)
@@ -38,10 +37,8 @@ pub(crate) async fn run(session: &Session, list: &List) -> Result<Answer, Failur
 pub(super) async fn in_order(session: &Session) -> Result<Vec<Extension>, Failure> {
     let catalogs = shared_and_own::<Catalog>(session).await?;
     let key = |namespace: Option<String>, name: String| (namespace.unwrap_or_default(), name);
-    let priorities: BTreeMap<(String, String), i32> = catalogs
-        .iter()
-        .map(|catalog| (key(catalog.namespace(), catalog.name_any()), catalog.spec.priority))
-        .collect();
+    let priorities: BTreeMap<(String, String), i32> =
+        catalogs.iter().map(|catalog| (key(catalog.namespace(), catalog.name_any()), catalog.spec.priority)).collect();
     let mut extensions = shared_and_own::<Extension>(session).await?;
     extensions.sort_by_cached_key(|extension| {
         let catalog = key(extension.namespace(), extension.spec.catalog.clone());

@@ -43,7 +43,8 @@ pub(crate) async fn run(session: &Session, search: &Search) -> Result<Answer, Fa
 fn score(spec: &ExtensionSpec, words: &[String]) -> Option<u32> {
     let lower = |text: &String| text.to_lowercase();
     let name = lower(&spec.extension);
-    let titles: Vec<String> = spec.display_name.iter().chain(&spec.categories).chain(&spec.keywords).map(lower).collect();
+    let titles: Vec<String> =
+        spec.display_name.iter().chain(&spec.categories).chain(&spec.keywords).map(lower).collect();
     let texts: Vec<String> = spec.summary.iter().chain(&spec.publisher).map(lower).collect();
     let of_word = |word: &String| {
         let word = lower(word);

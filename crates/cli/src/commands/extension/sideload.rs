@@ -157,8 +157,11 @@ fn secret(name: &str, namespace: &str, files: &FileMap) -> Result<Option<Secret>
     let packed = encoder.write_all(&tar).and_then(|()| encoder.finish());
     let packed = packed.map_err(|error| Failure::new(format!("cannot compress the files: {error}")))?;
     if packed.len() > LIMIT {
-        return Err(Failure::new(format!("the files have {} bytes compressed, and {LIMIT} is the limit", packed.len()))
-            .hint("push the chart to a registry, and add it with `fitout catalog add --helm oci://…`"));
+        return Err(Failure::new(format!(
+            "the files have {} bytes compressed, and {LIMIT} is the limit",
+            packed.len()
+        ))
+        .hint("push the chart to a registry, and add it with `fitout catalog add --helm oci://…`"));
     }
     Ok(Some(Secret {
         metadata: ObjectMeta {

@@ -50,7 +50,11 @@ pub(crate) struct Offered {
 
 impl Default for Catalogs {
     fn default() -> Self {
-        Self { snapshots: watch::channel(Snapshots::default()).0, packages: PackageCache::default(), reading: Mutex::default() }
+        Self {
+            snapshots: watch::channel(Snapshots::default()).0,
+            packages: PackageCache::default(),
+            reading: Mutex::default(),
+        }
     }
 }
 
@@ -113,7 +117,10 @@ impl Catalogs {
     pub(crate) fn put(&self, catalog: &Key, snapshot: Arc<Snapshot>) {
         self.snapshots.send_if_modified(|snapshots| {
             snapshots.tried.insert(catalog.clone());
-            snapshots.by_catalog.insert(catalog.clone(), Arc::clone(&snapshot)).is_none_or(|before| *before != *snapshot)
+            snapshots
+                .by_catalog
+                .insert(catalog.clone(), Arc::clone(&snapshot))
+                .is_none_or(|before| *before != *snapshot)
         });
     }
 

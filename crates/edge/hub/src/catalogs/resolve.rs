@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fitout_api::ExtensionInstance;
+use fitout_content::Error as ContentError;
 use fitout_model::{Digest, Package};
 use fitout_plan::{Offer, RenderError, Request, ResolvedPackage, resolve};
 use fitout_reconcile::Revision;
@@ -10,14 +11,15 @@ use fitout_snapshot::VersionEntry;
 use serde_json::{Value, json};
 
 use super::Offered;
+use super::packages::PackageError;
 use crate::reconcile::convert;
 use crate::reconcile::worker::Worker;
 
 /// The versions that an instance can have.
 pub(crate) struct Versions {
     offered: Offered,
-    /// The installed version, if the catalog has lost it, with its package.
-    lost: Option<Lost>,
+    /// The installed version, if the catalog has lost it, with its package; or why it cannot be read for now.
+    lost: Result<Option<Lost>, String>,
 }
 
 /// An installed version that the catalog has lost.
@@ -33,7 +35,11 @@ impl Versions {
     pub(crate) fn fingerprint(&self) -> Value {
         let state = |version: &VersionEntry| json!([version.digest, version.state, version.note, version.kubernetes]);
         let versions = self.offered.entry.iter().flat_map(|entry| &entry.versions).map(state);
-        json!([versions.collect::<Vec<_>>(), self.lost.as_ref().map(|lost| state(&lost.entry)), self.offered.problem])
+        json!([
+            versions.collect::<Vec<_>>(),
+            self.lost.as_ref().ok().and_then(Option::as_ref).map(|lost| state(&lost.entry)),
+            self.offered.problem
+        ])
     }
 }
 
@@ -46,19 +52,23 @@ impl Worker {
         let offered = self.hub.catalogs.offered(&catalog, &instance.spec.extension.name, kubernetes);
         let lost = match self.recorded.deployed() {
             Some(deployed) if !offered.has(&deployed.version) => self.lost(deployed).await,
-            _ => None,
+            _ => Ok(None),
         };
         Versions { offered, lost }
     }
 
-    /// The package that a revision has installed. A revision of an older hub does not say where it is stored.
-    async fn lost(&self, deployed: &Revision) -> Option<Lost> {
-        let pack = deployed.pack.clone()?;
-        let package = self.hub.package(&deployed.definition, &pack).await;
-        let package = package
-            .inspect_err(|error| tracing::warn!(instance = self.name, %error, "failed to read installed definition"))
-            .ok()?;
-        Some(Lost { entry: VersionEntry::of(&package), package, pack })
+    /// The package that a revision has installed; none if it is not stored, as by an older hub.
+    async fn lost(&self, deployed: &Revision) -> Result<Option<Lost>, String> {
+        let Some(pack) = deployed.pack.clone() else { return Ok(None) };
+        match self.hub.package(&deployed.definition, &pack).await {
+            Ok(package) => Ok(Some(Lost { entry: VersionEntry::of(&package), package, pack })),
+            // Without it another version could be chosen, so the instance waits.
+            Err(PackageError::Content(error @ ContentError::Hub(_))) => Err(error.to_string()),
+            Err(error) => {
+                tracing::warn!(instance = self.name, %error, "lost the installed definition");
+                Ok(None)
+            }
+        }
     }
 
     /// Chooses the version of an instance and reads its package.
@@ -68,6 +78,7 @@ impl Worker {
         versions: &Versions,
     ) -> Result<ResolvedPackage, RenderError> {
         let Versions { offered, lost } = versions;
+        let lost = lost.as_ref().map_err(|error| RenderError::Unavailable(error.clone()))?;
         let offer = Offer {
             versions: offered.entry.as_ref().map_or(&[], |entry| &entry.versions),
             lost: lost.as_ref().map(|lost| &lost.entry),

@@ -44,7 +44,8 @@ impl Worker {
         let values = layers::values(&self.hub.cache, instance)?;
         let versions = self.versions(instance).await;
         let chosen = self.resolve(&self.request(instance, &values, &self.target.info()), &versions).await?;
-        let archive = self.hub.archive(&catalog_namespace(instance), &chosen.package).await.map_err(|absent| absent.why)?;
+        let archive =
+            self.hub.archive(&catalog_namespace(instance), &chosen.package).await.map_err(|absent| absent.why)?;
         let chosen = ResolvedPackage { archive, ..chosen };
         Ok(Provenance::of(&chosen, &layers, shown))
     }

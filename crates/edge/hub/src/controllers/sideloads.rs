@@ -32,8 +32,7 @@ pub(crate) fn catalog(namespace: &String) -> Key {
 /// The namespaces that have definitions, or had them when their snapshot was made.
 pub(crate) fn namespaces(hub: &Hub) -> BTreeSet<String> {
     let definitions = hub.cache.definitions.state();
-    let mut namespaces: BTreeSet<String> =
-        definitions.iter().filter_map(|definition| definition.namespace()).collect();
+    let mut namespaces: BTreeSet<String> = definitions.iter().filter_map(|definition| definition.namespace()).collect();
     let organizations = hub.cache.organizations.state();
     let names = organizations.iter().filter_map(|organization| organization.status.as_ref()?.namespace.clone());
     namespaces.extend(names.filter(|namespace| hub.catalogs.snapshot(&catalog(namespace)).is_some()));

@@ -25,6 +25,9 @@ use crate::reconcile::worker::Worker;
 /// How many rounds of lookups the templates of a chart may ask for.
 const LOOKUPS: usize = 16;
 
+/// The pause before a definition that could not be read from the content store is read again.
+const CONTENT_RETRY: Duration = Duration::from_secs(2);
+
 /// The last rendered release of a worker.
 #[derive(Default)]
 pub(crate) struct RenderCache {
@@ -113,7 +116,11 @@ impl Worker {
                 let request = self.request(instance, &values, &info);
                 match self.resolve(&request, &versions).await {
                     Ok(chosen) => self.fetch_and_render(instance, &request, chosen).await,
-                    Err(unresolved) => Err(unresolved.into()),
+                    Err(error) => {
+                        let is_transient = matches!(error, RenderError::Unavailable(_));
+                        let retry_at = is_transient.then(|| Instant::now() + CONTENT_RETRY);
+                        Err(FailedAttempt { error, retry_at })
+                    }
                 }
             }
         };
@@ -271,11 +278,7 @@ impl Worker {
         Ok(())
     }
 
-    async fn roll_back(
-        &self,
-        instance: &ExtensionInstance,
-        number: u32,
-    ) -> Result<RenderedRelease, RenderError> {
+    async fn roll_back(&self, instance: &ExtensionInstance, number: u32) -> Result<RenderedRelease, RenderError> {
         let mut rendered = self.restored(instance, number).await?;
         // Only Helm's tables show the app version; it is empty for a revision of an older hub, without its package.
         if let Some(pack) = &rendered.pack {

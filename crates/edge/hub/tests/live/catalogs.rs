@@ -188,18 +188,18 @@ fn sources_by_kubernetes_version(world: &World) -> Result<()> {
     let source = |key: &str| json!({ "directory": { "path": root.join(key) } });
     let spec = json!({ "spec": { "sources": { "1.35": source("1.35"), "1.36": source("1.36") } } });
     apply_catalog(world, "fitout-system", "keyed", &spec)?;
-    let found = offers(
-        world,
-        &format!("{SHARED}/keyed.thing"),
-        &["2.0.0  1.36", "2.0.0  1.35", "1.0.0  1.36", "1.0.0  1.35"],
-    )?;
+    let found =
+        offers(world, &format!("{SHARED}/keyed.thing"), &["2.0.0  1.36", "2.0.0  1.35", "1.0.0  1.36", "1.0.0  1.35"])?;
     let digest = |index: usize| found["spec"]["versions"][index]["digest"].clone();
     assert_ne!(digest(2), digest(3), "the same version has another content");
     // The target has Kubernetes 1.36.
     let instance = json!({
         "cluster": "foo", "namespace": "keyed", "version": "1.x", "extension": { "name": "thing", "catalog": "keyed" },
     });
-    apply(&world.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", "keyed", &json!({ "spec": instance })))?;
+    apply(
+        &world.hub,
+        &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", "keyed", &json!({ "spec": instance })),
+    )?;
     until("the source of 1.36 is installed", LIMIT, || {
         let instance = world.hub.client().get(&format!("{INSTANCES}/keyed"))?;
         let map = world.target.client().find("/api/v1/namespaces/keyed/configmaps/kept")?;
@@ -241,7 +241,8 @@ fn sideloads(world: &World) -> Result<()> {
     } });
     apply(&world.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", "side", &instance))?;
     let ready = || -> Result<Value> {
-        let instance = world.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensioninstances/side")?;
+        let instance =
+            world.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensioninstances/side")?;
         let ready = condition(&instance, "Ready");
         if ready["status"] == "True" { Ok(instance) } else { Err(anyhow!("{ready}")) }
     };

@@ -190,7 +190,11 @@ fn git(world: &World) -> Result<()> {
     copy.push(&[])?;
     let changed = sync(world, "git", "2", None)?;
     assert_eq!(reason(&changed), "Inconsistent", "{}", changed["status"]);
-    assert!(message(&changed).starts_with("web 1.1.0: the source has changed its content from"), "{}", message(&changed));
+    assert!(
+        message(&changed).starts_with("web 1.1.0: the source has changed its content from"),
+        "{}",
+        message(&changed)
+    );
     assert_eq!(versions(world, "git.web")?, published);
     let revision = changed["status"]["sources"][0]["revision"].as_str().context("a revision")?.to_owned();
     let accepted = sync(world, "git", "3", Some(&revision))?;
@@ -216,7 +220,10 @@ type Answer = Arc<Mutex<Box<dyn Fn() -> Reply + Send>>>;
 
 fn index(generated: &str, versions: &[(&str, &str)]) -> String {
     let entries = versions.iter().map(|(version, digest)| {
-        format!("  - {{ name: web, version: {version}, digest: \"{}\", urls: [web-{version}.tgz] }}\n", digest.repeat(64))
+        format!(
+            "  - {{ name: web, version: {version}, digest: \"{}\", urls: [web-{version}.tgz] }}\n",
+            digest.repeat(64)
+        )
     });
     let entries: String = entries.collect();
     format!("apiVersion: v1\ngenerated: \"{generated}\"\nentries:\n  web:\n{entries}")
@@ -235,23 +242,37 @@ fn a_source_that_lies_changes_nothing_and_delays_no_other() -> Result<()> {
     let published = versions(&world, "liar.web")?;
     let stolen = elsewhere.url.clone();
     let rows: Vec<(&str, &str, &str, Box<dyn Fn() -> Reply + Send>)> = vec![
-        ("changed", "Inconsistent", "web 1.0.0: the source has changed its content", Box::new(|| {
-            ok(index("2030-01-02T00:00:01Z", &[("1.0.0", "b")]))
-        })),
-        ("old", "Inconsistent", "the source offers an older index (of 2029-01-02T00:00:00Z)", Box::new(|| {
-            ok(index("2029-01-02T00:00:00Z", &[("0.9.0", "a")]))
-        })),
+        (
+            "changed",
+            "Inconsistent",
+            "web 1.0.0: the source has changed its content",
+            Box::new(|| ok(index("2030-01-02T00:00:01Z", &[("1.0.0", "b")]))),
+        ),
+        (
+            "old",
+            "Inconsistent",
+            "the source offers an older index (of 2029-01-02T00:00:00Z)",
+            Box::new(|| ok(index("2029-01-02T00:00:00Z", &[("0.9.0", "a")]))),
+        ),
         ("not-modified", "Unreachable", "304", Box::new(|| reply(304, &[], ""))),
-        ("truncated", "Unreachable", "", Box::new(|| {
-            Reply(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\napiVersion: v1\n".to_vec(), false)
-        })),
+        (
+            "truncated",
+            "Unreachable",
+            "",
+            Box::new(|| Reply(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\napiVersion: v1\n".to_vec(), false)),
+        ),
         ("not-an-index", "Unreachable", "", Box::new(|| ok("<html>busy</html>"))),
         ("unauthorized", "Unauthorized", "401", Box::new(|| reply(401, &[], ""))),
         ("rate-limited", "Unreachable", "", Box::new(|| reply(429, &["Retry-After: 1"], ""))),
         ("broken", "Unreachable", "500", Box::new(|| reply(500, &[], ""))),
-        ("huge", "Unreachable", "", Box::new(|| {
-            Reply(b"HTTP/1.1 200 OK\r\nContent-Length: 2147483648\r\n\r\napiVersion: v1\n".to_vec(), false)
-        })),
+        (
+            "huge",
+            "Unreachable",
+            "",
+            Box::new(|| {
+                Reply(b"HTTP/1.1 200 OK\r\nContent-Length: 2147483648\r\n\r\napiVersion: v1\n".to_vec(), false)
+            }),
+        ),
     ];
     for (number, (name, expected, part, reply)) in rows.into_iter().enumerate() {
         answers(reply);

@@ -17,8 +17,8 @@ use serde_json::Value;
 use crate::IndexError;
 
 pub(crate) use charts::{AllCharts, OneChart};
-pub use entry::chart_version;
 pub(crate) use entry::Release;
+pub use entry::chart_version;
 pub(crate) use parse::parse_whole;
 pub(crate) use reader::IndexReader;
 pub(crate) use scan::ScanError;

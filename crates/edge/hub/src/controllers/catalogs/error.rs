@@ -47,7 +47,9 @@ impl SourceError {
     /// The reason of the condition `Synced`.
     pub(super) fn reason(&self) -> &'static str {
         match self {
-            Self::PathNotAllowed | Self::NotBuiltIn { .. } | Self::NotSupported | Self::Range { .. } => reasons::synced::INVALID_SPEC,
+            Self::PathNotAllowed | Self::NotBuiltIn { .. } | Self::NotSupported | Self::Range { .. } => {
+                reasons::synced::INVALID_SPEC
+            }
             Self::Repository { error, .. } if needs_credentials(error) => reasons::synced::UNAUTHORIZED,
             Self::Git { error, .. } if is_rewritten(error) => reasons::synced::INCONSISTENT,
             Self::Git { error, .. } if git_needs_credentials(error) => reasons::synced::UNAUTHORIZED,

@@ -173,8 +173,11 @@ mod tests {
 
     #[test]
     fn the_versions_of_all_sources_are_listed_with_their_keys() {
-        let sources =
-            [("1.9", source("older", &["1.0.0"])), ("1.36", source("old", &["1.0.0"])), ("1.100", source("new", &["2.0.0"]))];
+        let sources = [
+            ("1.9", source("older", &["1.0.0"])),
+            ("1.36", source("old", &["1.0.0"])),
+            ("1.100", source("new", &["2.0.0"])),
+        ];
         let snapshot = Snapshot { sources: sources.map(|(key, source)| (key.to_owned(), source)).into() };
         let specs = specs("shop", &snapshot);
         assert_eq!((specs.len(), specs[0].summary.as_deref()), (1, Some("new")));

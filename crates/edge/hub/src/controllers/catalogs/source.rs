@@ -122,9 +122,8 @@ impl<'a> Source<'a> {
         let raw = stream::poll_fn(move |context| opened.extensions.poll_recv(context));
         let accepts = self.accepted == Some(&read.snapshot.revision);
         let origin = read.snapshot.origin.clone();
-        let mut extensions = std::pin::pin!(
-            raw.map(|raw| self.extension(raw, &states, &origin, accepts)).buffer_unordered(CONCURRENT)
-        );
+        let mut extensions =
+            std::pin::pin!(raw.map(|raw| self.extension(raw, &states, &origin, accepts)).buffer_unordered(CONCURRENT));
         while let Some(extension) = extensions.next().await {
             let ReadExtension { entry, problems, kept, guard } = extension?;
             read.snapshot.extensions.extend(entry.map(|(name, entry)| (name, Arc::new(entry))));
@@ -195,7 +194,8 @@ impl<'a> Source<'a> {
         let at = PathBuf::from(&path);
         let opened = spawn_blocking(move || Ok((fitout_catalogs::fingerprint(&at)?, Directory::open(&at)?))).await;
         let failed = move |error| SourceError::Directory { path: path.clone(), error };
-        let (fingerprint, directory) = opened.map_err(|error| SourceError::Ended(error.to_string()))?.map_err(&failed)?;
+        let (fingerprint, directory) =
+            opened.map_err(|error| SourceError::Ended(error.to_string()))?.map_err(&failed)?;
         if self.same_settings().is_some_and(|before| before.revision == fingerprint.as_str()) {
             return Ok(None);
         }
@@ -282,7 +282,11 @@ impl<'a> Source<'a> {
         let files = blocking(move || {
             let tar = content.as_slice();
             // Every gzip stream begins with these bytes, and no tar does.
-            if tar.starts_with(&[0x1f, 0x8b]) { unpack_files(GzDecoder::new(tar), &FILES) } else { unpack_files(tar, &FILES) }
+            if tar.starts_with(&[0x1f, 0x8b]) {
+                unpack_files(GzDecoder::new(tar), &FILES)
+            } else {
+                unpack_files(tar, &FILES)
+            }
         });
         let files = files.await?.map_err(|error| SourceError::Archive { url: url.to_owned(), error })?;
         self.open_files(files, Some(downloaded.revision.to_string()), pairs(&downloaded.validators))
@@ -299,8 +303,7 @@ impl<'a> Source<'a> {
         // Another address, reference or folder is another history.
         let known = self.before.filter(|before| before.origin == self.origin()).map(|before| before.revision.as_str());
         let unchanged = self.same_settings().and(known);
-        let request =
-            fitout_git::Request { url: &git.url, reference, path: git.path.as_deref(), known, accept: false };
+        let request = fitout_git::Request { url: &git.url, reference, path: git.path.as_deref(), known, accept: false };
         let credentials = fitout_git::Credentials { http: access, ssh };
         let read = async |accept, known| {
             self.hub.git.read(&fitout_git::Request { accept, known, ..request }, &credentials).await
@@ -347,9 +350,8 @@ impl<'a> Source<'a> {
         let parsed = blocking(move || raw.parse()).await?;
         let SourceExtension { mut packages, problems, states: own, keywords, icon } = parsed;
         let filters = &self.settings.filters;
-        packages.retain(|package| {
-            filters.admits(&package.definition.extension, &package.definition.version.to_string())
-        });
+        packages
+            .retain(|package| filters.admits(&package.definition.extension, &package.definition.version.to_string()));
         let mut problems: Vec<String> = problems
             .into_iter()
             .filter(|(place, _)| {
@@ -404,8 +406,7 @@ impl<'a> Source<'a> {
     ) -> Vec<String> {
         let mut kept = vec![];
         for changed in changed_versions(before, packages) {
-            let Some(package) =
-                packages.iter_mut().find(|package| package.definition.version == changed.version)
+            let Some(package) = packages.iter_mut().find(|package| package.definition.version == changed.version)
             else {
                 continue;
             };

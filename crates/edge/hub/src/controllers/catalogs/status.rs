@@ -40,8 +40,9 @@ pub(super) fn status(catalog: &Catalog, synced: &Synced, now: &Time) -> CatalogS
     let is_first = before.synced_at.is_none() && !synced.snapshot.sources.is_empty();
     let mut status = CatalogStatus {
         observed_generation: catalog.metadata.generation,
-        extensions: count(extensions.len()),
-        versions: count(versions),
+        // Unknown before the first read.
+        extensions: count(extensions.len()).filter(|_| !synced.snapshot.sources.is_empty()),
+        versions: count(versions).filter(|_| !synced.snapshot.sources.is_empty()),
         digest: synced.digest.clone(),
         synced_at: if synced.changed || is_first { Some(now.clone()) } else { before.synced_at },
         sources: synced.keys.iter().map(|key| source_status(key, synced)).collect(),
@@ -51,8 +52,7 @@ pub(super) fn status(catalog: &Catalog, synced: &Synced, now: &Time) -> CatalogS
     };
     let (condition, reason, message) = summary(synced, versions);
     let generation = catalog.metadata.generation;
-    let update =
-        |type_| ConditionUpdate { type_, status: condition, reason, message: message.clone(), generation };
+    let update = |type_| ConditionUpdate { type_, status: condition, reason, message: message.clone(), generation };
     conditions::set(&mut status.conditions, update(conditions::SYNCED), now);
     conditions::set(&mut status.conditions, update(conditions::READY), now);
     status
@@ -64,8 +64,7 @@ pub(super) fn suspended(catalog: &Catalog, now: &Time) -> CatalogStatus {
     let generation = catalog.metadata.generation;
     let message = "syncing is suspended; the extensions of the last sync stay".to_owned();
     let (condition, reason) = (ConditionStatus::False, reasons::synced::SUSPENDED);
-    let update =
-        |type_| ConditionUpdate { type_, status: condition, reason, message: message.clone(), generation };
+    let update = |type_| ConditionUpdate { type_, status: condition, reason, message: message.clone(), generation };
     conditions::set(&mut status.conditions, update(conditions::SYNCED), now);
     conditions::set(&mut status.conditions, update(conditions::READY), now);
     status.observed_generation = generation;

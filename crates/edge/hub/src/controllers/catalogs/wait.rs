@@ -68,7 +68,8 @@ fn keys(hub: &Hub, catalog: &Catalog) -> Option<Vec<String>> {
         return None;
     }
     let namespace = catalog.namespace();
-    let serves = |cluster: &Key| namespace.as_deref() == Some(SYSTEM) || Some(cluster.0.as_str()) == namespace.as_deref();
+    let serves =
+        |cluster: &Key| namespace.as_deref() == Some(SYSTEM) || Some(cluster.0.as_str()) == namespace.as_deref();
     let clusters = hub.cache.clusters.state();
     let served = clusters.iter().filter(|cluster| serves(&crate::cache::indexes::key(&***cluster)));
     let versions = served.filter_map(|cluster| cluster.status.as_ref()?.version.as_deref().map(key_of));
