@@ -131,7 +131,7 @@ struct Fitting<'a> {
 }
 
 impl Fitting<'_> {
-    /// What a user should know of its state, as the end of a sentence.
+    /// A remark on its state for users, as the end of a sentence.
     fn remark(&self) -> String {
         let Candidate { state, note, offered, .. } = self.candidate;
         match state {

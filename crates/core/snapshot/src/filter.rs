@@ -25,7 +25,7 @@ struct Parsed {
 }
 
 impl Filters {
-    /// Filters that admit whatever a pattern of `include` matches, or everything without one, and none of `exclude`.
+    /// Filters that admit versions that a pattern of `include` matches (all, if there is none) and no pattern of `exclude`.
     pub fn new<'a>(
         include: impl IntoIterator<Item = Pattern<'a>>,
         exclude: impl IntoIterator<Item = Pattern<'a>>,

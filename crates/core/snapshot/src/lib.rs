@@ -25,7 +25,7 @@ pub use pack::{Pack, PackError};
 pub use published::{Changed, changed_versions};
 pub use states::set_states;
 
-/// All that a catalog offers.
+/// All extensions that a catalog offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The content of each source, by the Kubernetes minor version that it is for, such as `1.36`. The source for all
@@ -34,7 +34,7 @@ pub struct Snapshot {
     pub sources: BTreeMap<String, Arc<SourceSnapshot>>,
 }
 
-/// What one source of a catalog offers.
+/// The extensions that one source of a catalog offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceSnapshot {
@@ -49,7 +49,7 @@ pub struct SourceSnapshot {
     /// The headers of the next conditional request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub validators: Vec<(String, String)>,
-    /// What the reader of the source has to know at its next read.
+    /// The state that the reader of the source needs at its next read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<serde_json::Value>,
     /// When the source says that it was made, in RFC 3339.

@@ -39,12 +39,12 @@ pub(crate) struct Snapshots {
     existing: Option<BTreeSet<Key>>,
 }
 
-/// What a catalog offers of an extension to one cluster.
+/// The versions of an extension that a catalog offers to one cluster.
 #[derive(Default)]
 pub(crate) struct Offered {
     /// The versions.
     pub(crate) entry: Option<Arc<ExtensionEntry>>,
-    /// Why there is no entry.
+    /// The reason why there is no entry.
     pub(crate) problem: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Catalogs {
         self.snapshots.borrow().by_catalog.get(catalog).cloned()
     }
 
-    /// What a catalog offers of an extension to a cluster with this Kubernetes version.
+    /// The versions of an extension that a catalog offers to a cluster with this Kubernetes version.
     pub(crate) fn offered(&self, catalog: &Key, extension: &str, kubernetes: &str) -> Offered {
         let name = &catalog.1;
         let problem = |text: String| Offered { entry: None, problem: Some(text) };

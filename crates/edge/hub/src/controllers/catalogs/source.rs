@@ -51,7 +51,7 @@ pub(super) struct Source<'a> {
     pub(super) accepted: Option<&'a str>,
 }
 
-/// What decides how a source is read, apart from its address.
+/// The settings that decide how a source is read, apart from its address.
 pub(super) struct Settings {
     filters: Filters,
     states: Vec<VersionStateRule>,
@@ -333,7 +333,7 @@ impl<'a> Source<'a> {
         Digest::of_value(&json!(self.source)).to_string()
     }
 
-    /// Whether published versions of this source never change. A directory belongs to whoever runs the hub.
+    /// Whether published versions of this source never change. A directory belongs to the platform team, and can change.
     fn is_immutable(&self) -> bool {
         self.source.directory.is_none()
     }

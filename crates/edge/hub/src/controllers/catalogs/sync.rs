@@ -176,7 +176,7 @@ impl Task {
         let keys: Vec<String> = sources.iter().map(|(key, _)| key.clone()).collect();
         let synced = Synced { snapshot: &self.snapshot, digest, changed, errors: &errors, keys: &keys, request };
         let status = status::status(catalog, &synced, &api_writes::now());
-        // Before the status: whoever waits for the status finds the Extensions.
+        // Before the status: a client that waits for the status finds the Extensions.
         if !self.written {
             extensions::write(hub, &Owner::of(namespace, name, catalog), &self.snapshot).await?;
             self.written = true;

@@ -1,4 +1,4 @@
-//! What a catalog waits for between two syncs.
+//! The events that a catalog waits for between two syncs.
 
 use std::path::Path;
 use std::time::Duration;
