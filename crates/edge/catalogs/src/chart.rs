@@ -36,7 +36,7 @@ pub(crate) fn take_charts(files: FileMap) -> (BTreeMap<String, Vec<LocalChart>>,
             continue;
         };
         let is_below = |other: &&str| folder.starts_with(*other);
-        if !definitions.iter().any(|definition| is_below(definition)) {
+        if !definitions.iter().any(is_below) {
             folders.push(folder.to_owned());
         }
     }
