@@ -311,6 +311,23 @@ mod tests {
     }
 
     #[test]
+    fn a_catalog_has_one_source_and_options_of_that_source() {
+        let parsed = |words: &str| {
+            Arguments::try_parse_from(["fitout", "catalog", "add", "x"].into_iter().chain(words.split(' ')))
+        };
+        for accepted in
+            ["--helm oci://x/y --chart a --chart b", "--git https://x --path p --branch b", "--archive https://x"]
+        {
+            assert!(parsed(accepted).is_ok(), "{accepted}: {:?}", parsed(accepted).err());
+        }
+        for refused in
+            ["--helm https://x --git https://y", "--chart a", "--git https://x --tag a --commit b", "--interval 9"]
+        {
+            assert!(parsed(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
     fn wrong_usage_names_the_expected_form() {
         let wrong = |words: &str| {
             let words = ["fitout"].into_iter().chain(words.split(' '));

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use fitout_engines::Environment;
-use fitout_helm_chart::{Chart, Metadata};
+use fitout_helm_chart::Chart;
 use fitout_helm_ranges::Range;
-use fitout_model::{Definition, Dependency, Digest, Gvk, Helm, Lifecycle, Problem, Scope, parse_definition};
+use fitout_model::{
+    Definition, Dependency, Digest, Gvk, Helm, Lifecycle, Package, Problem, Requirements, Scope, parse_definition,
+};
 use serde_json::Value;
 
 use crate::document::write_definition;
@@ -70,7 +72,8 @@ pub fn derive(
         let none = Value::Object(serde_json::Map::new());
         let archive = source.repository.map(|_| source.archive);
         let source = Source { definition: &definition, files: &files, archive, values: &none, world, digest: &digest };
-        rendered(&source, &chart.metadata)?
+        let what = format!("chart {} {}", chart.metadata.name, chart.metadata.version);
+        rendered(&source, &chart.metadata.kube_version, &what)?
     };
     let footprint = rendered.footprint;
     definition.kubernetes = Some(kubernetes_range(&rendered.fitting, &chart.metadata.kube_version));
@@ -95,6 +98,27 @@ pub fn derive(
         format!("Derived from chart {} {}, rendered with {with} values.", chart.name(), chart.metadata.version);
     files.insert(DEFINITION.to_owned(), valid_text(&definition, &comment)?.into_bytes());
     Ok(Derived { definition, files, notes })
+}
+
+/// The requirements of a package whose publisher has declared none: of what it renders with its own values on any Kubernetes
+/// version that it supports. With them come the facts that no rendering shows.
+pub fn requirements(
+    package: &Package,
+    archive: Option<&[u8]>,
+    world: &Rc<dyn Environment>,
+) -> Result<(Requirements, Vec<String>), Problem> {
+    let definition = &package.definition;
+    let none = Value::Object(serde_json::Map::new());
+    let digest = archive.map_or_else(|| package.digest.clone(), Digest::of);
+    let source = Source { definition, files: &package.files, archive, values: &none, world, digest: &digest };
+    let what = format!("{} {}", definition.extension, definition.version);
+    let footprint = rendered(&source, definition.kubernetes.as_deref().unwrap_or_default(), &what)?.footprint;
+    let mut notes = vec!["no chart shows which hosts it connects to".to_owned()];
+    let unknown = footprint.unknown_roles.iter();
+    notes.extend(
+        unknown.map(|role| format!("it binds {role}, which it does not contain: the rules of that role are unknown")),
+    );
+    Ok((footprint.into_requirements(), notes))
 }
 
 /// The document of a definition. A name or a value that no definition may have is a problem of its field.
@@ -147,14 +171,15 @@ struct Renderings {
     is_singleton: bool,
 }
 
-fn rendered(source: &Source, metadata: &Metadata) -> Result<Renderings, Problem> {
+/// Renders for each supported Kubernetes version in a range; an empty range has all. Problems name `what`.
+fn rendered(source: &Source, range: &str, what: &str) -> Result<Renderings, Problem> {
     let name = &source.definition.extension;
-    let kube_version = Range::parse(&metadata.kube_version).ok().filter(|_| !metadata.kube_version.is_empty());
+    let parsed = Range::parse(range).ok().filter(|_| !range.is_empty());
     let (mut fitting, mut excluded) = (Vec::new(), Excluded::new());
     let mut footprint = Footprint::default();
     let mut newest: Option<(&Kubernetes, String, Objects)> = None;
     let mut first_problem = None;
-    for (kubernetes, version) in admitted(kube_version.as_ref()) {
+    for (kubernetes, version) in admitted(parsed.as_ref()) {
         let objects = match render(source, kubernetes, &version, name) {
             Ok(objects) => objects,
             Err(problem) => {
@@ -174,7 +199,7 @@ fn rendered(source: &Source, metadata: &Metadata) -> Result<Renderings, Problem>
         }
     }
     let Some((kubernetes, version, objects)) = newest else {
-        return Err(first_problem.map_or_else(|| none_fits(metadata, &excluded), with_remedy));
+        return Err(first_problem.map_or_else(|| none_fits(what, range, &excluded), with_remedy));
     };
     // A chart that accepts no other name is installed once.
     let is_singleton =
@@ -188,14 +213,10 @@ fn with_remedy(problem: Problem) -> Problem {
     Problem { hint: Some(hint.to_owned()), ..problem }
 }
 
-fn none_fits(metadata: &Metadata, excluded: &Excluded) -> Problem {
-    let reason = if excluded.is_empty() {
-        format!("its kubeVersion is {}", metadata.kube_version)
-    } else {
-        sentences(excluded).join("; ")
-    };
+fn none_fits(what: &str, range: &str, excluded: &Excluded) -> Problem {
+    let reason = if excluded.is_empty() { format!("its range is {range}") } else { sentences(excluded).join("; ") };
     Problem {
-        field: format!("chart {} {}", metadata.name, metadata.version),
+        field: what.to_owned(),
         message: format!("it fits none of the supported Kubernetes versions {}: {reason}", span()),
         hint: Some("choose a newer version of the chart".to_owned()),
     }

@@ -27,7 +27,7 @@ pub use scaffold::{Packaging, scaffold};
 use semver::Version;
 
 pub use archive::{PackagedChart, archive, package_chart};
-pub use derive::{ChartSource, Derived, derive};
+pub use derive::{ChartSource, Derived, derive, requirements};
 pub use document::write_definition;
 pub use fitout_engines::Environment;
 pub use kubernetes::{Kubernetes, is_builtin_group, supported};

@@ -3,6 +3,7 @@
 mod apis;
 mod archive;
 mod capability;
+mod changelog;
 pub mod conditions;
 mod definition;
 mod digest;
@@ -20,6 +21,7 @@ mod version_state;
 pub use apis::{Apis, Scope, defined_kinds};
 pub use archive::{ArchiveError, ArchiveLimits, FileMap, pack_files, unpack_files};
 pub use capability::{UNDETECTABLE_CAPABILITIES, capabilities, platform, unmet_capability};
+pub use changelog::changelog_sections;
 pub use definition::{
     AccessRule, Conflict, Definition, Dependency, Engine, Helm, InternetAccess, Lifecycle, Link, Manifests, Olm, Reach,
     Requirements, Role, Runtime, Webhook, WebhookKind, WebhookRule, parse_definition,

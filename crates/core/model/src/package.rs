@@ -35,9 +35,10 @@ impl Package {
         Self { definition, files, digest }
     }
 
-    /// The package of a definition without other files, from its document.
-    pub fn of_document(definition: Definition, document: &serde_json::Value) -> Self {
-        Self::of(definition, FileMap::from([(DEFINITION.to_owned(), format!("{document:#}\n").into_bytes())]))
+    /// The package of a definition, from its document and the files beside it.
+    pub fn of_document(definition: Definition, document: &serde_json::Value, mut files: FileMap) -> Self {
+        files.insert(DEFINITION.to_owned(), format!("{document:#}\n").into_bytes());
+        Self::of(definition, files)
     }
 
     /// Reads a package from its archive.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use definition::{ChartDefinition, ChartLocation, chart_definitions};
+pub use definition::{CHANGELOG, ChartDefinition, ChartLocation, chart_definitions};
 
 /// A version of a chart, as the index of its repository or its `Chart.yaml` describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use fitout_helm_ranges::kubernetes;
 use fitout_model::Digest;
 use serde::{Deserialize, Serialize};
 
-pub use chart::{ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
+pub use chart::{CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
 pub use entry::{ExtensionEntry, VersionEntry};
 pub use filter::{Filters, Pattern};
 pub use pack::{Pack, PackError};

@@ -2,34 +2,34 @@
 
 use std::sync::Arc;
 
-use fitout_model::{Digest, Package};
+use fitout_model::Package;
 use semver::Version;
 
-use crate::ExtensionEntry;
+use crate::{ExtensionEntry, VersionEntry};
 
 /// A published version whose content the source has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// The version.
+    /// The version as the source has it now, which may have other build metadata.
     pub version: Version,
-    /// The digest of the package as it was published.
-    pub published: Digest,
+    /// The version as it was published.
+    pub published: VersionEntry,
 }
 
-/// The versions among these packages that were published with another content.
+/// The versions among these packages that were published with another content. A version with other build metadata is the
+/// same version: neither is newer than the other.
 pub fn changed_versions(published: &ExtensionEntry, packages: &[Arc<Package>]) -> Vec<Changed> {
     let changed = packages.iter().filter_map(|package| {
         let version = &package.definition.version;
-        let before = published.versions.iter().find(|entry| entry.version == *version)?;
-        (before.digest != package.digest)
-            .then(|| Changed { version: version.clone(), published: before.digest.clone() })
+        let before = published.versions.iter().find(|entry| entry.version.cmp_precedence(version).is_eq())?;
+        (before.digest != package.digest).then(|| Changed { version: version.clone(), published: before.clone() })
     });
     changed.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use fitout_model::FileMap;
+    use fitout_model::{Digest, FileMap};
 
     use super::*;
 
@@ -47,7 +47,17 @@ mod tests {
         let published = [package("1.0.0", "a"), package("1.1.0", "a")];
         let entry = ExtensionEntry::of(&published, Digest::of("")).unwrap();
         let now = [package("1.0.0", "b"), package("1.1.0", "a"), package("1.2.0", "b")];
-        let expected = Changed { version: Version::new(1, 0, 0), published: published[0].digest.clone() };
+        let expected = Changed { version: Version::new(1, 0, 0), published: VersionEntry::of(&published[0]) };
+        assert_eq!(changed_versions(&entry, &now), [expected]);
+    }
+
+    #[test]
+    fn other_build_metadata_is_a_change() {
+        let published = [package("1.0.0+5", "a"), package("1.1.0+5", "a")];
+        let entry = ExtensionEntry::of(&published, Digest::of("")).unwrap();
+        let now = [package("1.0.0+6", "a"), package("1.1.0+5", "a")];
+        let expected =
+            Changed { version: Version::parse("1.0.0+6").unwrap(), published: VersionEntry::of(&published[0]) };
         assert_eq!(changed_versions(&entry, &now), [expected]);
     }
 }

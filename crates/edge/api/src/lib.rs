@@ -7,11 +7,13 @@
 #![allow(clippy::duplicated_attributes, reason = "printer columns share types")]
 #![allow(unreachable_pub, reason = "the JsonSchema derive copies each type into a function")]
 
+mod available_extension;
 mod catalog;
 mod cluster;
 pub mod conditions;
 mod definition;
 mod extension;
+mod extension_details;
 mod instance;
 mod organization;
 mod plan;
@@ -24,6 +26,7 @@ mod values;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
+pub use available_extension::{AvailableExtension, AvailableExtensionSpec};
 pub use catalog::{
     ACCEPT_REVISION, ArchiveSource, BUILTIN, Catalog, CatalogFilter, CatalogSource, CatalogSpec, CatalogStatus,
     DirectorySource, GitSource, HelmRepositorySource, SIDELOADED, SYNC_REQUESTED_AT, SourceStatus,
@@ -31,6 +34,7 @@ pub use catalog::{
 pub use cluster::{Cluster, ClusterSpec, ClusterStatus, Nodes};
 pub use definition::{ExtensionDefinition, ExtensionDefinitionSpec, ExtensionDefinitionStatus};
 pub use extension::{Extension, ExtensionSpec, ExtensionStatus, ExtensionVersion};
+pub use extension_details::{ExtensionDetails, ExtensionDetailsSpec, ExtensionDetailsStatus, VersionChanges};
 pub use fitout_model::{FreeForm, VersionState, VersionStateRule};
 pub use instance::{
     Choice, Drift, ExtensionInstance, ExtensionInstanceSpec, ExtensionInstanceStatus, ExtensionReference,

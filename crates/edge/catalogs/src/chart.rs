@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fitout_helm_ranges::Version;
 use fitout_model::{FileMap, Package, Problem, VersionState, VersionStateRule, parse_definition};
 use fitout_repositories::chart_version;
-use fitout_snapshot::{ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
+use fitout_snapshot::{CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
 use serde_json::{Value, json};
 
 use crate::SourceExtension;
@@ -119,6 +119,7 @@ pub fn package(chart: LocalChart) -> Result<(Package, ChartVersion), Problem> {
         definition.document["spec"]["helm"]["values"] = values;
     }
     files.insert("definition.yaml".to_owned(), format!("{:#}\n", definition.document).into_bytes());
+    files.extend(definition.changes.map(changelog));
     Ok((Package::of(parse_definition(&definition.document)?, files), version))
 }
 
@@ -126,16 +127,21 @@ pub fn package(chart: LocalChart) -> Result<(Package, ChartVersion), Problem> {
 pub(crate) fn remote(repository: &str, name: &str, versions: &[ChartVersion]) -> SourceExtension {
     let (definitions, found) = chart_definitions(versions, &ChartLocation { repository, chart: name });
     let mut extension = SourceExtension::default();
-    for ChartDefinition { document, definition, deprecated: is_deprecated } in definitions {
+    for ChartDefinition { document, definition, deprecated: is_deprecated, changes } in definitions {
         if is_deprecated {
             extension.states.push(deprecated(&definition.extension, &definition.version.to_string()));
         }
-        extension.packages.push(Arc::new(Package::of_document(definition, &document)));
+        let files = changes.into_iter().map(changelog).collect();
+        extension.packages.push(Arc::new(Package::of_document(definition, &document, files)));
     }
     extension.problems = found.into_iter().map(|problem| (format!("{name}/"), problem)).collect();
     sort(&mut extension);
     describe(&mut extension, versions);
     extension
+}
+
+fn changelog(changes: String) -> (String, Vec<u8>) {
+    (CHANGELOG.to_owned(), changes.into_bytes())
 }
 
 fn deprecated(extension: &str, version: &str) -> VersionStateRule {

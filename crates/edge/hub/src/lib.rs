@@ -38,6 +38,7 @@ use crate::reconcile::change_queues::ChangeQueues;
 use crate::storage::deferred_writes::DeferredWrites;
 use crate::storage::write_ahead_log::WriteAheadLog;
 
+pub use compute::extensions::ExtensionError;
 pub use compute::plans::PlanError;
 pub use metrics::MetricsHandle;
 pub use options::Options;

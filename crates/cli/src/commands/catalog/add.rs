@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use fitout_api::{
     ArchiveSource, BUILTIN, Catalog, CatalogFilter, CatalogSource, CatalogSpec, DirectorySource, GitSource,
     HelmRepositorySource, REPOSITORY_SECRET, Scope,
@@ -63,7 +63,8 @@ pub(crate) struct Add {
 }
 
 #[derive(Args)]
-#[group(required = true, multiple = false, id = "source", args = ["helm", "archive", "git", "directory", "embedded"])]
+#[group(skip)]
+#[command(group(ArgGroup::new("source").required(true).args(["helm", "archive", "git", "directory", "embedded"])))]
 struct SourceArgs {
     /// A repository of Helm charts: `https://…`, or `oci://HOST/PATH`
     #[arg(long, value_name = "URL")]

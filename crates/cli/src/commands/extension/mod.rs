@@ -1,6 +1,7 @@
 //! `fitout extension`: the extensions that an organization can install, and the definitions that authors write.
 
 mod derive;
+mod details;
 mod fit;
 mod lint;
 mod list;

@@ -7,6 +7,7 @@ use fitout_api::{BUILTIN, Cluster, Extension, VersionState};
 use kube::ResourceExt;
 use kube::api::ListParams;
 
+use super::details::{self, Request};
 use super::fit;
 use super::list::in_order;
 use crate::Answer;
@@ -22,10 +23,16 @@ pub(crate) struct Show {
     /// The catalog, where several have the extension
     #[arg(long, value_name = "NAME")]
     catalog: Option<String>,
+    /// Show the requirements and the changelog of this version, instead of the list of versions
+    #[arg(long)]
+    version: Option<String>,
+    /// Show all changes since this version [default: those of the version itself]
+    #[arg(long, value_name = "VERSION")]
+    since: Option<String>,
 }
 
 pub(crate) async fn run(session: &Session, show: &Show) -> Result<Answer, Failure> {
-    let Show { name, catalog } = show;
+    let Show { name, catalog, version, since } = show;
     let extensions = in_order(session).await?;
     let is_found = |extension: &&Extension| {
         extension.spec.extension == *name && catalog.as_ref().is_none_or(|catalog| extension.spec.catalog == *catalog)
@@ -37,6 +44,16 @@ pub(crate) async fn run(session: &Session, show: &Show) -> Result<Answer, Failur
         [] => {
             let names = extensions.iter().map(|extension| extension.spec.extension.as_str());
             Err(unknown("extension", name, "any catalog", names, "fitout extension list"))
+        }
+        [one] if version.is_some() || since.is_some() => {
+            let request = Request { version: version.as_deref(), since: since.as_deref() };
+            let details = details::ask(session, one, &request).await?;
+            Ok(session.output.object(&details, || details::describe(&details, session.paint))?.into())
+        }
+        [_, _, ..] if version.is_some() || since.is_some() => {
+            let catalogs: Vec<&str> = found.iter().map(|one| one.spec.catalog.as_str()).collect();
+            let sentence = format!("several catalogs offer {name}: {}", catalogs.join(", "));
+            Err(Failure::new(sentence).hint("choose one with --catalog"))
         }
         [one] => Ok(session.output.object(one, || describe(one))?.into()),
         many => {

@@ -52,6 +52,21 @@ pub(super) fn from_artifact_hub(version: &ChartVersion, spec: &mut Map<String, V
     }
 }
 
+/// The changes of a version as a list in Markdown; none without the annotation, or if it is invalid.
+pub(super) fn changes(version: &ChartVersion, problems: &mut Vec<Problem>) -> Option<String> {
+    const KEY: &str = "artifacthub.io/changes";
+    let entries = list(KEY, version.annotations.get(KEY).map(String::as_str), change, problems);
+    let lines: Vec<&str> = entries.iter().filter_map(Value::as_str).collect();
+    (!lines.is_empty()).then(|| format!("{}\n", lines.join("\n")))
+}
+
+/// The line of a change: a text, or a kind with a description.
+fn change(entry: &Value) -> Option<Value> {
+    let text = entry.as_str().or_else(|| entry["description"].as_str())?;
+    let kind = entry["kind"].as_str().map_or_else(String::new, |kind| format!("{kind}: "));
+    Some(json!(format!("- {kind}{}", text.split_whitespace().collect::<Vec<_>>().join(" "))))
+}
+
 /// The entries of a list in YAML; none if one of them is invalid, which is a problem.
 fn list(
     key: &str,

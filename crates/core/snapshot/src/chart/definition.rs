@@ -7,7 +7,7 @@ use fitout_model::{Definition, Problem, parse_definition};
 use serde_json::{Map, Value, json};
 
 use super::ChartVersion;
-use super::annotations::{from_artifact_hub, from_fitout};
+use super::annotations::{changes, from_artifact_hub, from_fitout};
 
 /// Where a chart is published.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,12 @@ pub struct ChartDefinition {
     pub definition: Definition,
     /// Whether the version of the chart is deprecated.
     pub deprecated: bool,
+    /// The changes of the version in Markdown, which the definition expects in [`CHANGELOG`].
+    pub changes: Option<String>,
 }
+
+/// The file with the changes of a version.
+pub const CHANGELOG: &str = "CHANGELOG.md";
 
 /// Makes a definition from each version of a chart, in the same order.
 ///
@@ -101,10 +106,11 @@ fn chart_definition(
     location: &ChartLocation<'_>,
     problems: &mut Vec<Problem>,
 ) -> Option<ChartDefinition> {
-    match document(version, location, problems) {
+    let changes = changes(version, problems);
+    match document(version, location, changes.is_some(), problems) {
         Ok(document) => match parse_definition(&document) {
             Ok(definition) => {
-                return Some(ChartDefinition { document, definition, deprecated: version.deprecated });
+                return Some(ChartDefinition { document, definition, deprecated: version.deprecated, changes });
             }
             Err(problem) => problems.push(problem),
         },
@@ -117,6 +123,7 @@ fn chart_definition(
 fn document(
     version: &ChartVersion,
     location: &ChartLocation<'_>,
+    has_changes: bool,
     problems: &mut Vec<Problem>,
 ) -> Result<Value, Problem> {
     let expected = location.chart.rsplit('/').next().unwrap_or(location.chart);
@@ -137,6 +144,7 @@ fn document(
     set("extension", Some(json!(version.name)));
     set("version", Some(json!(number.to_string())));
     set("helm", Some(Value::Object(helm)));
+    set("changelog", has_changes.then(|| json!(CHANGELOG)));
     set("kubernetes", kubernetes(version)?);
     set("appVersion", short("appVersion", version.app_version.as_deref(), problems));
     set("summary", version.description.as_deref().map(summary).filter(|text| !text.is_empty()).map(Value::from));

@@ -51,12 +51,13 @@ fn fields_of_the_chart_become_fields_of_the_definition() {
             ("artifacthub.io/license", "Apache-2.0"),
             ("artifacthub.io/links", "- name: docs\n  url: https://example.com/docs\n"),
             ("artifacthub.io/images", &images),
-            ("artifacthub.io/changes", "- anything"),
+            ("artifacthub.io/changes", "- first\n- { kind: fixed, description: \"second\\n  line\" }\n"),
         ])
     };
     let (definitions, problems) = chart_definitions(&[chart], &LOCATION);
     assert_eq!(problems, []);
     assert!(definitions[0].deprecated);
+    assert_eq!(definitions[0].changes.as_deref(), Some("- first\n- fixed: second line\n"));
     let expected = json!({
         "apiVersion": "fitout.dev/v1alpha1",
         "kind": "ExtensionDefinition",
@@ -74,6 +75,7 @@ fn fields_of_the_chart_become_fields_of_the_definition() {
                 { "name": "docs", "url": "https://example.com/docs" },
             ],
             "categories": ["networking"],
+            "changelog": "CHANGELOG.md",
             "kubernetes": ">=1.30.0-0",
             "images": [image, image],
             "helm": {

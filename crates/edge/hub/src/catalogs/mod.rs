@@ -6,7 +6,7 @@ mod resolve;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fitout_api::{Catalog, ExtensionInstance, SIDELOADED};
+use fitout_api::{Catalog, SIDELOADED};
 use fitout_model::Digest;
 use fitout_snapshot::{ExtensionEntry, Snapshot};
 use kube::runtime::reflector::ObjectRef;
@@ -15,7 +15,6 @@ use tokio::sync::watch;
 use crate::Hub;
 use crate::cache::Cache;
 use crate::cache::indexes::{Key, key};
-use crate::reconcile::convert;
 pub(crate) use packages::ReadingGuard;
 
 use packages::PackageCache;
@@ -162,19 +161,17 @@ impl Hub {
         self.cache.names_content(content) || self.write_ahead_log.names(content)
     }
 
-    /// Reads the stored snapshot of the catalog of an instance, unless this replica has read it. Only the leader reads
-    /// the source.
-    pub(crate) async fn load_snapshot(&self, instance: &ExtensionInstance) {
-        let catalog = convert::catalog_key(instance);
+    /// Reads the stored snapshot of a catalog, unless this replica leads and has read its source.
+    pub(crate) async fn load_snapshot(&self, catalog: &Key) {
         let object = self.cache.catalogs.get(&ObjectRef::new(&catalog.1).within(&catalog.0));
         if self.fence.allows_writes() {
             return;
         }
         if catalog.1 == SIDELOADED {
-            self.catalogs.put(&catalog, Arc::new(crate::controllers::sideloads::read(self, &catalog.0)));
+            self.catalogs.put(catalog, Arc::new(crate::controllers::sideloads::read(self, &catalog.0)));
         }
         if let Some(object) = object {
-            self.load_stored(&catalog, &object).await;
+            self.load_stored(catalog, &object).await;
         }
     }
 

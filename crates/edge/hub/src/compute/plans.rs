@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::Hub;
 use crate::compute::{convert, layers};
 use crate::controllers::clusters;
-use crate::reconcile::convert::{owner, release};
+use crate::reconcile::convert::{catalog_key, owner, release};
 use crate::reconcile::worker::Worker;
 
 /// The error of a plan that cannot be computed.
@@ -79,7 +79,7 @@ impl Hub {
         let cluster = self.cache.cluster(&namespace, name).ok_or_else(|| PlanError::NoCluster(name.clone()))?;
         let unreachable = |reason| PlanError::Unreachable { cluster: name.clone(), reason };
         let target = Arc::new(self.visit(&cluster).await.map_err(unreachable)?);
-        self.load_snapshot(instance).await;
+        self.load_snapshot(&catalog_key(instance)).await;
         let revisions = self.revisions(instance).await.map_err(anyhow::Error::from)?;
         Ok(Worker::open(self, &target, instance, &revisions).await.map_err(anyhow::Error::from)?)
     }

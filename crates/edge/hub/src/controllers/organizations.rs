@@ -9,10 +9,13 @@ use fitout_api::{MemberRole, Organization, OrganizationStatus, reasons};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::{Api, Resource, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::Hub;
 use crate::storage::api_writes;
+use crate::{Hub, SYSTEM};
+
+/// The role that lets members of organizations read the shared catalogs.
+const CATALOG_READER: &str = "fitout-catalog-reader";
 
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.cache.others();
@@ -38,6 +41,26 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     }
 }
 
+/// Lets all members read the shared catalogs and their extensions.
+async fn share_catalogs(hub: &Hub, organization: &Organization) -> Result<()> {
+    let name = format!("org-{}", organization.name_any());
+    let members = organization.spec.members.iter();
+    let subjects: Vec<_> = members.map(|member| subject(&member.name)).collect();
+    let object = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+        "metadata": { "name": name, "ownerReferences": [organization.controller_owner_ref(&())] },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": CATALOG_READER },
+        "subjects": subjects,
+    });
+    let bindings = Api::<RoleBinding>::namespaced(hub.client.clone(), SYSTEM);
+    api_writes::ensure(&bindings, &name, &object).await?;
+    Ok(())
+}
+
+fn subject(user: &str) -> Value {
+    json!({ "kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user })
+}
+
 async fn reconcile(hub: &Hub, organization: &Organization) -> Result<()> {
     let name = organization.name_any();
     let namespace = format!("org-{name}");
@@ -52,9 +75,7 @@ async fn reconcile(hub: &Hub, organization: &Organization) -> Result<()> {
         [("fitout-organization-admin", MemberRole::Admin), ("fitout-organization-member", MemberRole::Member)]
     {
         let members = organization.spec.members.iter().filter(|member| member.role == member_role);
-        let subjects: Vec<_> = members
-            .map(|member| json!({ "kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": member.name }))
-            .collect();
+        let subjects: Vec<_> = members.map(|member| subject(&member.name)).collect();
         let object = json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": { "name": role },
             "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role },
@@ -63,6 +84,7 @@ async fn reconcile(hub: &Hub, organization: &Organization) -> Result<()> {
         let bindings = Api::<RoleBinding>::namespaced(hub.client.clone(), &namespace);
         api_writes::ensure(&bindings, role, &object).await?;
     }
+    share_catalogs(hub, organization).await?;
     let mut status = organization.status.clone().unwrap_or_default();
     let update = ConditionUpdate {
         type_: conditions::READY,

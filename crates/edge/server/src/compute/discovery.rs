@@ -8,34 +8,76 @@ use super::{GROUP, VERSION};
 struct Resource {
     name: &'static str,
     singular: &'static str,
+    short_names: &'static [&'static str],
     kind: &'static str,
     description: &'static str,
-    /// The description of `spec.instance`.
-    instance: &'static str,
+    verbs: &'static [&'static str],
+    spec: Spec,
     /// The description of `status`.
     status: &'static str,
-    /// Whether it has `spec.uninstall`.
-    has_uninstall: bool,
 }
 
-const RESOURCES: [Resource; 2] = [
+/// The fields of `spec`.
+enum Spec {
+    /// An existing or a proposed instance.
+    Instance {
+        /// The description of `spec.instance`.
+        instance: &'static str,
+        /// Whether it has `spec.uninstall`.
+        has_uninstall: bool,
+    },
+    /// A version of an extension.
+    Extension,
+    /// The fields of an Extension.
+    Listed,
+}
+
+const RESOURCES: [Resource; 4] = [
+    Resource {
+        name: "availableextensions",
+        singular: "availableextension",
+        short_names: &["avext"],
+        kind: "AvailableExtension",
+        description: "An extension that the organization can install, of a shared catalog or of its own.",
+        verbs: &["get", "list"],
+        spec: Spec::Listed,
+        status: "Always empty.",
+    },
+    Resource {
+        name: "extensiondetails",
+        singular: "extensiondetails",
+        short_names: &[],
+        kind: "ExtensionDetails",
+        description: "The definition, the requirements and the changelog of a version of an extension.",
+        verbs: &["create"],
+        spec: Spec::Extension,
+        status: "The details.",
+    },
     Resource {
         name: "plans",
         singular: "plan",
+        short_names: &[],
         kind: "Plan",
         description: "A plan of the changes that the hub would make for an instance.",
-        instance: "Name of an existing instance, which is planned as it is.",
+        verbs: &["create"],
+        spec: Spec::Instance {
+            instance: "Name of an existing instance, which is planned as it is.",
+            has_uninstall: true,
+        },
         status: "The plan: every write to the cluster, in order, with what it changes and why.",
-        has_uninstall: true,
     },
     Resource {
         name: "values",
         singular: "values",
+        short_names: &[],
         kind: "Values",
         description: "All values that an instance is rendered with.",
-        instance: "Name of an existing instance, whose values are returned as they are.",
+        verbs: &["create"],
+        spec: Spec::Instance {
+            instance: "Name of an existing instance, whose values are returned as they are.",
+            has_uninstall: false,
+        },
         status: "The values: all of them merged, and each one with the layer that set it.",
-        has_uninstall: false,
     },
 ];
 
@@ -55,7 +97,7 @@ pub(crate) fn document(path: &str) -> Option<Value> {
             "APIResourceList",
             json!({ "groupVersion": format!("{GROUP}/{VERSION}"), "resources": RESOURCES.map(|resource| json!({
                 "name": resource.name, "singularName": resource.singular, "kind": resource.kind,
-                "namespaced": true, "verbs": ["create"],
+                "shortNames": resource.short_names, "namespaced": true, "verbs": resource.verbs,
             })) }),
         ),
         ["openapi", "v3"] => {
@@ -81,25 +123,61 @@ fn openapi() -> Value {
     })
 }
 
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+fn free(description: &str) -> Value {
+    json!({ "type": "object", "description": description, "x-kubernetes-preserve-unknown-fields": true })
+}
+
+impl Spec {
+    /// Its description and its properties.
+    fn document(&self) -> (&'static str, Value) {
+        match self {
+            Self::Instance { instance, has_uninstall } => {
+                let mut spec = json!({
+                    "instance": text(instance),
+                    "proposed": free("A proposed ExtensionInstance: a new one, or a change of an existing one."),
+                });
+                if *has_uninstall {
+                    let description = "Whether to plan the deletion of the instance.";
+                    spec["uninstall"] = json!({ "type": "boolean", "description": description });
+                }
+                ("The request: either an existing or a proposed instance.", spec)
+            }
+            Self::Extension => (
+                "The version that is requested.",
+                json!({
+                    "extension": free("The extension: name, catalog and scope (Shared or Organization)."),
+                    "version": text("The version. Defaults to the newest."),
+                    "key": text("The Kubernetes minor version, where the catalog has a source for each."),
+                    "since": text("The version after which the changelog begins."),
+                }),
+            ),
+            Self::Listed => (
+                "The extension, as its catalog lists it.",
+                json!({
+                    "scope": text("The owner of the catalog: Shared or Organization."),
+                    "catalog": text("The catalog that offers it."),
+                    "extension": text("The name of the extension."),
+                    "summary": text("Its purpose in one line."),
+                    "versions": { "type": "array", "description": "Its versions, newest first.", "items": free("A version.") },
+                }),
+            ),
+        }
+    }
+}
+
 impl Resource {
     /// The path, the name of the schema, the operations and the schema.
     fn document(&self) -> (String, String, Value, Value) {
         let kind = self.kind;
-        let text = |description: &str| json!({ "type": "string", "description": description });
-        let free = |description: &str| json!({ "type": "object", "description": description, "x-kubernetes-preserve-unknown-fields": true });
-        let mut spec = json!({
-            "instance": text(self.instance),
-            "proposed": free("A proposed ExtensionInstance: a new one, or a change of an existing one."),
-        });
-        if self.has_uninstall {
-            spec["uninstall"] =
-                json!({ "type": "boolean", "description": "Whether to plan the deletion of the instance." });
-        }
-        let spec_description = "The request: either an existing or a proposed instance.";
+        let (spec_description, spec) = self.spec.document();
         let group_version_kind = json!({ "group": GROUP, "version": VERSION, "kind": kind });
         let schema = json!({
             "type": "object",
-            "description": format!("{} It is computed on create and not stored.", self.description),
+            "description": format!("{} It is computed and not stored.", self.description),
             "x-kubernetes-group-version-kind": [group_version_kind],
             "properties": {
                 "apiVersion": text("The API version."),
@@ -111,20 +189,27 @@ impl Resource {
         });
         let name = format!("dev.fitout.compute.{VERSION}.{kind}");
         let content = json!({ "application/json": { "schema": { "$ref": format!("#/components/schemas/{name}") } } });
-        let post = json!({
-            "operationId": format!("createNamespaced{kind}"),
-            "x-kubernetes-action": "post",
-            "x-kubernetes-group-version-kind": group_version_kind,
-            "requestBody": { "content": content, "required": true },
-            "responses": { "201": { "description": "Created", "content": content } },
-        });
+        let operation = |verb: &str, action: &str, code: &str| {
+            json!({
+                "operationId": format!("{verb}Namespaced{kind}"),
+                "x-kubernetes-action": action,
+                "x-kubernetes-group-version-kind": group_version_kind,
+                "responses": { code: { "description": "The object", "content": content } },
+            })
+        };
+        let url = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
+        let namespace = json!({ "name": "namespace", "in": "path", "required": true, "schema": { "type": "string" } });
+        if !self.verbs.contains(&"create") {
+            let operations = json!({ "get": operation("list", "list", "200"), "parameters": [namespace] });
+            return (url, name, operations, schema);
+        }
+        let mut post = operation("create", "post", "201");
+        post["requestBody"] = json!({ "content": content, "required": true });
         // `kubectl create` looks for server-side field validation in the PATCH operation only; without it, it needs
         // rights that a member of an organization does not have.
         let mut patch = post.clone();
         patch["operationId"] = format!("patchNamespaced{kind}").into();
         patch["parameters"] = json!([{ "name": "fieldValidation", "in": "query", "schema": { "type": "string" } }]);
-        let url = format!("/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{}", self.name);
-        let namespace = json!({ "name": "namespace", "in": "path", "required": true, "schema": { "type": "string" } });
         (url, name, json!({ "post": post, "patch": patch, "parameters": [namespace] }), schema)
     }
 }

@@ -5,9 +5,11 @@
 //! server.
 
 mod access_review;
+mod available_extensions;
 mod certificate;
 mod discovery;
 mod error;
+mod extension_details;
 mod front_proxy;
 mod plans;
 mod request;
@@ -115,11 +117,30 @@ async fn handle(
     if let Some(document) = discovery::document(&path).filter(|_| method == Method::GET) {
         return Ok(json(StatusCode::OK, &document));
     }
-    let parts: Vec<&str> = path.split('/').collect();
-    let ["apis", GROUP, VERSION, "namespaces", namespace, resource @ ("plans" | "values")] = parts[..] else {
+    let not_found = || {
         let message = format!("nothing is served at /{path}; `kubectl api-resources` lists the served resources");
-        return Err(ApiError::not_found(message));
+        Err(ApiError::not_found(message))
     };
+    let parts: Vec<&str> = path.split('/').collect();
+    let ["apis", GROUP, VERSION, "namespaces", namespace, resource, ref name @ ..] = parts[..] else {
+        return not_found();
+    };
+    match (resource, name) {
+        (available_extensions::RESOURCE, []) if method == Method::GET => {
+            let query = request.uri().query().unwrap_or_default().to_owned();
+            let list = available_extensions::list(hub, caller, namespace, &query, request.headers());
+            return Ok(json(StatusCode::OK, &Box::pin(list).await?));
+        }
+        (available_extensions::RESOURCE, [name]) if method == Method::GET => {
+            let get = available_extensions::get(hub, caller, namespace, name, request.headers());
+            return Ok(json(StatusCode::OK, &Box::pin(get).await?));
+        }
+        (available_extensions::RESOURCE, [] | [_]) => {
+            return Err(ApiError::not_allowed(format!("{resource} can only be read")));
+        }
+        (extension_details::RESOURCE | "plans" | "values", []) => {}
+        _ => return not_found(),
+    }
     if method != Method::POST {
         return Err(ApiError::not_allowed(format!("{resource} are not stored; they can only be created")));
     }
@@ -128,6 +149,7 @@ async fn handle(
     let body = body.to_bytes();
     let created = match resource {
         "values" => Box::pin(values::create(hub, caller, namespace, &body)).await?,
+        extension_details::RESOURCE => Box::pin(extension_details::create(hub, caller, namespace, &body)).await?,
         _ => Box::pin(plans::create(hub, caller, namespace, &body)).await?,
     };
     Ok(json(StatusCode::CREATED, &created))
