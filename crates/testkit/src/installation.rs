@@ -50,11 +50,17 @@ impl Installation {
     pub fn register(&self) -> Result<()> {
         apply(&self.hub, &object("fitout.dev/v1alpha1", "Organization", "", "acme", &json!({ "spec": {} })))?;
         until("the organization's namespace", LIMIT, || self.hub.client().get("/api/v1/namespaces/org-acme"))?;
-        let kubeconfig = fs::read_to_string(self.target.kubeconfig())?;
+        self.register_as(&self.target, "foo")
+    }
+
+    /// Registers a cluster in the organization `acme` under this name.
+    pub fn register_as(&self, cluster: &Cluster, name: &str) -> Result<()> {
+        let kubeconfig = fs::read_to_string(cluster.kubeconfig())?;
         let secret = json!({ "type": "fitout.dev/kubeconfig", "stringData": { "kubeconfig": kubeconfig } });
-        apply(&self.hub, &object("v1", "Secret", "org-acme", "foo-kubeconfig", &secret))?;
-        let cluster = json!({ "spec": { "kubeconfigSecret": "foo-kubeconfig" } });
-        apply(&self.hub, &object("fitout.dev/v1alpha1", "Cluster", "org-acme", "foo", &cluster))
+        let secret_name = format!("{name}-kubeconfig");
+        apply(&self.hub, &object("v1", "Secret", "org-acme", &secret_name, &secret))?;
+        let cluster = json!({ "spec": { "kubeconfigSecret": secret_name } });
+        apply(&self.hub, &object("fitout.dev/v1alpha1", "Cluster", "org-acme", name, &cluster))
     }
 
     /// Creates the catalog `local`.

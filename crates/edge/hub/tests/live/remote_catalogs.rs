@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, ensure};
 use fitout_testkit::http_server::{Reply, Server, ok, redirect, reply};
-use fitout_testkit::{GitServer, Registry, apply, condition, object, until};
+use fitout_testkit::{Cluster, GitServer, KubeVersion, Registry, Spec, add_fake_node, apply, condition, object, until};
 use serde_json::{Value, json};
 
 use crate::repository::Repository;
@@ -97,6 +97,52 @@ fn charts_of_real_servers_are_listed_and_installed() -> Result<()> {
     helm_repository(&world)?;
     registry(&world)?;
     git(&world)
+}
+
+/// A catalog with a repository for each Kubernetes version: clusters choose from different ones, also the same version.
+#[test]
+fn clusters_choose_from_the_repository_of_their_kubernetes_version() -> Result<()> {
+    let world = World::start_with(false)?;
+    let dir = world.hub.sandbox().dir();
+    let helm = world.hub.helm();
+    let mut repositories = vec![];
+    for key in ["1.35", "1.36"] {
+        let (source, folder) = (dir.join(format!("source-{key}")), dir.join(format!("repository-{key}")));
+        fs::create_dir_all(&folder)?;
+        write_chart(&source, "1.0.0", &format!("for {key}"))?;
+        helm.run(&["package", &text(&source), "--destination", &text(&folder)])?;
+        helm.run(&["repo", "index", &text(&folder)])?;
+        repositories.push(Repository::start(folder));
+    }
+    let source = |index: usize| json!({ "helmRepository": { "url": repositories[index].address } });
+    let spec = json!({ "spec": { "sources": { "1.35": source(0), "1.36": source(1) } } });
+    apply(&world.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "keyed", &spec))?;
+    offers(&world, "keyed.web", &["1.0.0", "1.0.0"])?;
+    let digests: Vec<String> = versions(&world, "keyed.web")?.into_iter().map(|(_, digest)| digest).collect();
+    assert_ne!(digests[0], digests[1], "the same version has another content for each");
+
+    let mut old = Cluster::start(Spec { version: KubeVersion::V1_35, ..Spec::default() })?;
+    add_fake_node(&old)?;
+    world.register_as(&old, "old")?;
+    for cluster in ["foo", "old"] {
+        let spec = json!({ "spec": {
+            "cluster": cluster, "namespace": "keyed", "extension": { "name": "web", "catalog": "keyed" },
+        } });
+        apply(&world.hub, &object("fitout.dev/v1alpha1", "ExtensionInstance", "org-acme", cluster, &spec))?;
+    }
+    let has = |cluster: &Cluster, expected: &str| {
+        until(&format!("{expected} is installed"), LIMIT, || {
+            let map = cluster.client().find("/api/v1/namespaces/keyed/configmaps/web")?.unwrap_or_default();
+            ensure!(map["data"]["text"] == expected, "{}", map["data"]);
+            Ok(())
+        })
+    };
+    has(&world.target, "for 1.36")?;
+    has(&old, "for 1.35")?;
+
+    // The cluster is upgraded: its instance follows to the repository of the new version.
+    old.switch(KubeVersion::V1_36)?;
+    has(&old, "for 1.36")
 }
 
 /// A repository with a user: what `helm repo index` adds is listed at the next sync.
