@@ -1,7 +1,11 @@
 //! Chooses the version of an extension for a cluster, or explains why none fits.
 
+mod verdict;
+
 use fitout_helm_ranges::{Error as ParseError, Range, Version, kubernetes};
 use fitout_model::VersionState;
+
+pub use verdict::verdict;
 
 /// The input of [`choose`].
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +132,7 @@ struct Fitting<'a> {
     version: Version,
     index: usize,
     candidate: &'a Candidate<'a>,
+    is_installed: bool,
 }
 
 impl Fitting<'_> {
@@ -147,12 +152,16 @@ impl Fitting<'_> {
 /// The installed version stays as long as it fits, unless the latest is requested or it is withdrawn; otherwise the newest that
 /// fits is chosen, a deprecated one only if no other fits. A version that is yanked, withdrawn or no longer offered is never
 /// chosen unless it is installed.
+///
+/// Versions that differ in build metadata alone are equal in order, and different in content. So the installed version is the
+/// candidate with the same text, and one that is merely equal counts as installed only where there is no such candidate.
 pub fn choose(question: &Question) -> Result<Choice, ResolveError> {
     let reported = question.kubernetes;
     let cluster = kubernetes(reported)
         .map_err(|error| ResolveError::KubernetesVersion { version: reported.to_owned(), error })?;
     let requested = question.wanted.map(|range| parse_range(range, "the requested version")).transpose()?;
     let installed = question.installed.and_then(|text| Version::parse(text).ok());
+    let exact = question.versions.iter().position(|candidate| Some(candidate.version) == question.installed);
     let mut fitting = Vec::new();
     let mut mismatches = Vec::new();
     for (index, candidate) in question.versions.iter().enumerate() {
@@ -160,7 +169,10 @@ pub fn choose(question: &Question) -> Result<Choice, ResolveError> {
         if requested.as_ref().is_some_and(|range| !range.matches(&version)) {
             continue;
         }
-        let is_installed = installed.as_ref().is_some_and(|installed| *installed == version);
+        let is_installed = match exact {
+            Some(exact) => index == exact,
+            None => installed.as_ref().is_some_and(|installed| *installed == version),
+        };
         if let Some(mismatch) = state_mismatch(question, candidate).filter(|_| !is_installed) {
             mismatches.push((version, mismatch));
         } else if let Some(mismatch) = upgrade_mismatch(question, candidate, &version)? {
@@ -168,12 +180,15 @@ pub fn choose(question: &Question) -> Result<Choice, ResolveError> {
         } else if let Some(mismatch) = kubernetes_mismatch(question, candidate, &cluster)? {
             mismatches.push((version, mismatch));
         } else {
-            fitting.push(Fitting { version, index, candidate });
+            fitting.push(Fitting { version, index, candidate, is_installed });
         }
     }
     let rank = |fit: &Fitting| fit.candidate.state == VersionState::Deprecated || !fit.candidate.offered;
-    fitting.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| b.version.cmp(&a.version)));
-    let current = fitting.iter().position(|fit| installed.as_ref().is_some_and(|installed| *installed == fit.version));
+    fitting.sort_by(|a, b| {
+        let newer = || b.version.cmp(&a.version).then_with(|| b.is_installed.cmp(&a.is_installed));
+        rank(a).cmp(&rank(b)).then_with(newer)
+    });
+    let current = fitting.iter().position(|fit| fit.is_installed);
     let withdrawn = current.filter(|&at| fitting[at].candidate.state == VersionState::Withdrawn);
     if let Some(at) = withdrawn.filter(|_| !question.stays_on_withdrawn) {
         let from = fitting.remove(at);
@@ -397,6 +412,40 @@ mod tests {
         let question = Question { latest: true, ..ask("v1.36.3", None, Some("1.2.0")) };
         let expected = "1.2.0 is installed and fits Kubernetes v1.36.3; it is deprecated (n)";
         assert_eq!(with_states([Listed, Listed, Deprecated], &question), expected);
+    }
+
+    #[test]
+    fn another_build_of_the_installed_version_is_another_version() {
+        use VersionState::{Listed, Withdrawn, Yanked};
+        let builds = |states: [VersionState; 2]| {
+            let mut versions = ["1.2.3+6", "1.2.3+5"].map(|text| version(text, ">=1.30", None));
+            (versions[0].state, versions[1].state) = (states[0], states[1]);
+            versions
+        };
+        let installed = ask("v1.36.3", None, Some("1.2.3+5"));
+        let rows = [
+            ([Listed, Listed], installed, "1.2.3+5 is installed and fits Kubernetes v1.36.3"),
+            ([Listed, Listed], Question { latest: true, ..installed }, {
+                "1.2.3+5 is the newest that fits Kubernetes v1.36.3"
+            }),
+            ([Yanked, Listed], installed, "1.2.3+5 is installed and fits Kubernetes v1.36.3"),
+            ([Withdrawn, Yanked], installed, "1.2.3+5 is installed and fits Kubernetes v1.36.3; it is yanked"),
+            ([Listed, Withdrawn], installed, {
+                "1.2.3+5 is withdrawn; 1.2.3+6 is the newest that fits Kubernetes v1.36.3"
+            }),
+        ];
+        for (states, question, expected) in rows {
+            assert_eq!(answer(&Question { versions: &builds(states), ..question }), expected, "{states:?}");
+        }
+        let mut lost = builds([Listed, Listed]);
+        lost[1].offered = false;
+        assert_eq!(
+            answer(&Question { versions: &lost, ..installed }),
+            "1.2.3+5 is installed and fits Kubernetes v1.36.3; the catalog no longer offers it"
+        );
+        // A release of another client has its version as the chart writes it.
+        let question = Question { versions: &builds([Yanked, Yanked])[1..], ..ask("v1.36.3", None, Some("v1.2.3")) };
+        assert_eq!(answer(&question), "1.2.3+5 is installed and fits Kubernetes v1.36.3; it is yanked");
     }
 
     #[test]
