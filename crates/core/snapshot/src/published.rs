@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fitout_model::Package;
+use fitout_model::{Digest, Package};
 use semver::Version;
 
 use crate::{ExtensionEntry, VersionEntry};
@@ -14,6 +14,19 @@ pub struct Changed {
     pub version: Version,
     /// The version as it was published.
     pub published: VersionEntry,
+}
+
+impl Changed {
+    /// Says what the source has changed, where the digest is that of its package now.
+    pub fn sentence(&self, extension: &str, now: &Digest) -> String {
+        let Self { version, published } = self;
+        let what = if published.version == *version {
+            format!("its content from {} to {}", published.digest.short(), now.short())
+        } else {
+            format!("it to {version}, which differs in build metadata alone")
+        };
+        format!("{extension} {}: the source has changed {what}; the published content stays", published.version)
+    }
 }
 
 /// The versions among these packages that were published with another content. A version with other build metadata is the
@@ -29,7 +42,7 @@ pub fn changed_versions(published: &ExtensionEntry, packages: &[Arc<Package>]) -
 
 #[cfg(test)]
 mod tests {
-    use fitout_model::{Digest, FileMap};
+    use fitout_model::FileMap;
 
     use super::*;
 
@@ -56,8 +69,13 @@ mod tests {
         let published = [package("1.0.0+5", "a"), package("1.1.0+5", "a")];
         let entry = ExtensionEntry::of(&published, Digest::of("")).unwrap();
         let now = [package("1.0.0+6", "a"), package("1.1.0+5", "a")];
-        let expected =
-            Changed { version: Version::parse("1.0.0+6").unwrap(), published: VersionEntry::of(&published[0]) };
-        assert_eq!(changed_versions(&entry, &now), [expected]);
+        let changed = changed_versions(&entry, &now);
+        let version = Version::parse("1.0.0+6").unwrap();
+        assert_eq!(changed, [Changed { version, published: VersionEntry::of(&published[0]) }]);
+        assert_eq!(
+            changed[0].sentence("web", &now[0].digest),
+            "web 1.0.0+5: the source has changed it to 1.0.0+6, which differs in build metadata alone; the published content \
+             stays"
+        );
     }
 }

@@ -410,14 +410,9 @@ impl<'a> Source<'a> {
             else {
                 continue;
             };
-            match self.hub.package(&changed.published, &before.pack).await {
+            match self.hub.package(&changed.published.digest, &before.pack).await {
                 Ok(published) => {
-                    kept.push(format!(
-                        "{extension} {}: the source has changed its content from {} to {}; the published content stays",
-                        changed.version,
-                        changed.published.short(),
-                        package.digest.short()
-                    ));
+                    kept.push(changed.sentence(extension, &package.digest));
                     *package = published;
                 }
                 // What was published is lost, so there is nothing to keep.
