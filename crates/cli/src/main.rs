@@ -19,6 +19,7 @@ mod output;
 mod plan_text;
 mod plans;
 mod progress;
+mod questions;
 mod registry_access;
 mod settings;
 mod tables;
@@ -61,7 +62,9 @@ fn main() -> ExitCode {
     let layout = Layout::new(arguments.output, output::terminal_width());
     let result = match arguments.command {
         // Charts are rendered without I/O to wait for, so no runtime is started.
-        Command::Chart { command } => commands::chart::run(&command, arguments.output, paint, layout),
+        Command::Chart { command } if !command.needs_network() => {
+            commands::chart::run(&command, arguments.output, paint, layout)
+        }
         _ => match tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build() {
             Ok(runtime) => runtime.block_on(commands::run(arguments, paint, layout)),
             Err(error) => Err(Failure::new(format!("cannot start threads: {error}"))),

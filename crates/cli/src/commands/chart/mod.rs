@@ -43,6 +43,13 @@ pub(crate) enum Command {
     FromManifests(from_manifests::FromManifests),
 }
 
+impl Command {
+    /// Whether the command waits for a server, so that it needs a runtime.
+    pub(crate) fn needs_network(&self) -> bool {
+        matches!(self, Self::Push(_))
+    }
+}
+
 pub(crate) fn run(command: &Command, output: Format, paint: Paint, layout: Layout) -> Result<Answer, Failure> {
     match command {
         Command::Template(template) => template::run(template, paint),

@@ -80,3 +80,25 @@ fn charts(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     Ok(charts)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn charts_of_a_config_map_volume_are_found_once() {
+        let volume = std::env::temp_dir().join(format!("fitout-push-{}", std::process::id()));
+        let data = volume.join("..2026_01_02_03_04_05.678");
+        fs::create_dir_all(&data).unwrap();
+        symlink("..2026_01_02_03_04_05.678", volume.join("..data")).unwrap();
+        for name in ["web-1.0.0.tgz", "db-2.0.0.tgz", "README.md"] {
+            fs::write(data.join(name), "").unwrap();
+            symlink(Path::new("..data").join(name), volume.join(name)).unwrap();
+        }
+        let found = charts(&volume);
+        fs::remove_dir_all(&volume).unwrap();
+        assert_eq!(found.unwrap(), [volume.join("db-2.0.0.tgz"), volume.join("web-1.0.0.tgz")]);
+    }
+}
