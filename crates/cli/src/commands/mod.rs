@@ -4,6 +4,7 @@
 mod catalog;
 pub(crate) mod chart;
 mod cluster;
+mod copy_program;
 mod extension;
 mod hub;
 pub(crate) mod instance;
@@ -69,6 +70,9 @@ pub(crate) enum Command {
     },
     /// Run the hub
     Hub(hub::Hub),
+    /// Copy this program into a directory, for a container of an image without it
+    #[command(hide = true)]
+    CopyProgram(copy_program::CopyProgram),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -106,6 +110,7 @@ pub(crate) async fn run(arguments: Arguments, paint: Paint, layout: Layout) -> R
         Command::Cluster { command } => cluster::run(&session().await?, command).await,
         Command::Chart { command: chart::Command::Push(push) } => chart::push::run(&push, output, paint).await,
         Command::Chart { command } => chart::run(&command, output, paint, layout),
+        Command::CopyProgram(copy) => copy_program::run(&copy),
         Command::Completions { shell } => Ok(completions(shell).into()),
         Command::Version => Ok(version(output).into()),
     }
