@@ -88,11 +88,25 @@ impl Image {
         image.user = 65532;
         let authorities = PathBuf::from(AUTHORITIES);
         let found = authorities.exists().then_some(authorities);
-        for path in libraries(program)?.into_iter().chain(found) {
-            let place = path.to_string_lossy().trim_start_matches('/').to_owned();
-            image.files.push((path, place));
-        }
+        image.add(libraries(program)?.into_iter().chain(found));
         Ok(image)
+    }
+
+    /// A directory of charts at `/charts`, and no program. A program that a pod brings into it finds the libraries that it is
+    /// linked to; a static one needs none.
+    pub fn charts(reference: &str, charts: &Path, program: &Path) -> Result<Self> {
+        let mut image = Self::of(reference, &[(charts.to_owned(), "charts")], &[]);
+        image.user = 0;
+        image.add(libraries(program)?);
+        Ok(image)
+    }
+
+    /// Adds files of this machine, at their own paths.
+    fn add(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        for path in paths {
+            let place = path.to_string_lossy().trim_start_matches('/').to_owned();
+            self.files.push((path, place));
+        }
     }
 
     /// Writes the image as an OCI layout in one archive, and returns the digest of its manifest.

@@ -25,7 +25,8 @@ pub(crate) fn kubeconfig(server: &str, authority: &str, user: &Identity) -> Valu
     })
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// The bytes in base64, with padding.
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
