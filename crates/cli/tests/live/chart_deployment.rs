@@ -19,14 +19,14 @@ use crate::scrape::value;
 
 const LIMIT: Duration = Duration::from_secs(90);
 /// As the chart asks for it.
-const IMAGE: &str = concat!("localhost/fitout:", env!("CARGO_PKG_VERSION"));
+pub(crate) const IMAGE: &str = concat!("localhost/fitout:", env!("CARGO_PKG_VERSION"));
 const HUB: &str = "system:serviceaccount:fitout-system:fitout-hub";
 /// The user that the hub is on the other cluster.
 const USER: &str = "fitout";
 const INSTANCE: &str = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensioninstances/foo-hello";
 
 /// The program in the image: the one of this build, or another, such as what `cargo xtask image` puts into it.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     std::env::var_os("FITOUT_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_fitout").into(), PathBuf::from)
 }
 

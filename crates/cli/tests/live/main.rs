@@ -10,6 +10,7 @@ mod catalogs;
 mod chaos;
 mod chart_deployment;
 mod charts;
+mod charts_at_installation;
 mod command;
 mod commands;
 mod connectivity;
