@@ -7,7 +7,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use fitout_model::Digest;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 pub use definition::{CHANGELOG, ChartDefinition, ChartLocation, chart_definitions};
 
@@ -41,4 +43,22 @@ pub struct ChartVersion {
     pub annotations: BTreeMap<String, String>,
     /// The digest of its archive, with or without the prefix `sha256:`.
     pub digest: Option<String>,
+}
+
+impl ChartVersion {
+    /// A digest that is another one only if the publisher has published something else: the digest of the archive, or that
+    /// of the metadata where a repository states none. How definitions are made of charts does not change it.
+    pub fn published(&self) -> Digest {
+        if let Some(text) = &self.digest {
+            return Digest::of(text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase());
+        }
+        // A deprecation is a state of the version, and no change of it.
+        let mut metadata = json!(Self { deprecated: false, ..self.clone() });
+        if let Value::Object(fields) = &mut metadata {
+            // So that a field that a later version of the hub reads changes the digest only where a chart has it.
+            let empty = [json!(null), json!(""), json!(false), json!([]), json!({})];
+            fields.retain(|_, value| !empty.contains(value));
+        }
+        Digest::of_value(&metadata)
+    }
 }

@@ -57,6 +57,9 @@ pub struct VersionEntry {
     pub note: Option<String>,
     /// The digest of its package.
     pub digest: Digest,
+    /// The digest of what its publisher has published, where the hub makes the package of it; none: that of the package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Digest>,
 }
 
 impl ExtensionEntry {
@@ -93,6 +96,7 @@ impl VersionEntry {
             state: VersionState::Listed,
             note: None,
             digest: package.digest.clone(),
+            published: None,
         }
     }
 }

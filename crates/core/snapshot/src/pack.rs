@@ -1,5 +1,6 @@
 //! Packs: the packages of an extension in one content, which changes only when one of them does.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fitout_model::{ArchiveError, ArchiveLimits, Digest, Package, pack_files, unpack_files};
@@ -41,9 +42,20 @@ impl Pack {
     /// Reads the package with this digest from the content of a pack.
     pub fn package(content: &[u8], digest: &Digest) -> Result<Package, PackError> {
         let missing = || PackError::Missing(digest.clone());
-        let archive = unpack_files(content, &LIMITS)?.remove(digest.as_str()).ok_or_else(missing)?;
-        let package = Package::from_archive(&archive).ok();
-        package.filter(|package| package.digest == *digest).ok_or_else(missing)
+        Self::packages(content, [digest])?.remove(digest).ok_or_else(missing)
+    }
+
+    /// Reads the packages with these digests from the content of a pack, without those that it does not have.
+    pub fn packages<'a>(
+        content: &[u8],
+        digests: impl IntoIterator<Item = &'a Digest>,
+    ) -> Result<BTreeMap<Digest, Package>, PackError> {
+        let archives = unpack_files(content, &LIMITS)?;
+        let package = |digest: &Digest| {
+            let package = Package::from_archive(archives.get(digest.as_str())?).ok()?;
+            (package.digest == *digest).then(|| (digest.clone(), package))
+        };
+        Ok(digests.into_iter().filter_map(package).collect())
     }
 }
 
@@ -70,6 +82,8 @@ mod tests {
             let read = Pack::package(&pack.content, &packed.digest).unwrap();
             assert_eq!((read.definition, read.files), (packed.definition.clone(), packed.files.clone()));
         }
+        let both = Pack::packages(&pack.content, packages.iter().map(|package| &package.digest)).unwrap();
+        assert_eq!(both.len(), 2);
         let [first, second] = packages;
         assert_eq!(Pack::of(&[second, first]).digest, pack.digest);
         let other = package("3.0.0").digest.clone();

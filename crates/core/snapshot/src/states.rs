@@ -42,6 +42,7 @@ mod tests {
             state: VersionState::Listed,
             note: None,
             digest: Digest::of(text),
+            published: None,
         };
         let mut entry = ExtensionEntry {
             display_name: None,

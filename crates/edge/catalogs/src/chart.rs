@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fitout_helm_ranges::Version;
-use fitout_model::{FileMap, Package, Problem, VersionState, VersionStateRule, parse_definition};
+use fitout_model::{Digest, FileMap, Package, Problem, VersionState, VersionStateRule, pack_files, parse_definition};
 use fitout_repositories::chart_version;
 use fitout_snapshot::{CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
 use serde_json::{Value, json};
@@ -78,9 +78,13 @@ pub(crate) fn local(name: &str, charts: Vec<LocalChart>) -> SourceExtension {
     let mut versions = vec![];
     for chart in charts {
         let place = format!("{name}/{}", chart.folder);
+        let files = chart.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()));
+        // Without the definition, which is made of them.
+        let published = Digest::of(pack_files(files));
         match package(chart) {
             Ok((package, version)) => {
                 let of = &package.definition;
+                extension.published.insert(of.version.clone(), published);
                 if version.deprecated {
                     extension.states.push(deprecated(&of.extension, &of.version.to_string()));
                 }
@@ -127,10 +131,11 @@ pub fn package(chart: LocalChart) -> Result<(Package, ChartVersion), Problem> {
 pub(crate) fn remote(repository: &str, name: &str, versions: &[ChartVersion]) -> SourceExtension {
     let (definitions, found) = chart_definitions(versions, &ChartLocation { repository, chart: name });
     let mut extension = SourceExtension::default();
-    for ChartDefinition { document, definition, deprecated: is_deprecated, changes } in definitions {
+    for ChartDefinition { document, definition, deprecated: is_deprecated, changes, published } in definitions {
         if is_deprecated {
             extension.states.push(deprecated(&definition.extension, &definition.version.to_string()));
         }
+        extension.published.insert(definition.version.clone(), published);
         let files = changes.into_iter().map(changelog).collect();
         extension.packages.push(Arc::new(Package::of_document(definition, &document, files)));
     }
@@ -198,6 +203,13 @@ mod tests {
         assert!(extension.packages[1].files.contains_key("chart/charts/db/Chart.yaml"));
         assert_eq!(extension.packages[1].definition.helm.as_ref().unwrap().chart, "chart");
         assert_eq!(extension.keywords, ["tls"]);
+        let files = extension.packages[1].files.iter().filter(|(path, _)| path.starts_with("chart/"));
+        let archive = pack_files(files.map(|(path, content)| (path.as_str(), content.as_slice())));
+        assert_eq!(
+            extension.published[&semver::Version::new(1, 0, 0)],
+            Digest::of(archive),
+            "what is made of it is left out"
+        );
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fitout_model::{FileMap, Package, Problem, VersionStateRule, read_packages};
+use fitout_model::{Digest, FileMap, Package, Problem, VersionStateRule, read_packages};
 use fitout_snapshot::ChartVersion;
+use semver::Version;
 
 use crate::chart::{self, LocalChart};
 
@@ -41,6 +42,8 @@ pub struct SourceExtension {
     pub packages: Vec<Arc<Package>>,
     /// The problems of the others, each with its place.
     pub problems: Vec<(String, Problem)>,
+    /// The digests of what the publisher has published, by version, where a package is made of it.
+    pub published: BTreeMap<Version, Digest>,
     /// The states that the source declares for versions.
     pub states: Vec<VersionStateRule>,
     /// Words to find it by.

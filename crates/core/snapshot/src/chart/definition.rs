@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fitout_helm_ranges::{Range, Version};
-use fitout_model::{Definition, Problem, parse_definition};
+use fitout_model::{Definition, Digest, Problem, parse_definition};
 use serde_json::{Map, Value, json};
 
 use super::ChartVersion;
@@ -29,6 +29,8 @@ pub struct ChartDefinition {
     pub deprecated: bool,
     /// The changes of the version in Markdown, which the definition expects in [`CHANGELOG`].
     pub changes: Option<String>,
+    /// The digest of what the publisher has published.
+    pub published: Digest,
 }
 
 /// The file with the changes of a version.
@@ -110,7 +112,8 @@ fn chart_definition(
     match document(version, location, changes.is_some(), problems) {
         Ok(document) => match parse_definition(&document) {
             Ok(definition) => {
-                return Some(ChartDefinition { document, definition, deprecated: version.deprecated, changes });
+                let (deprecated, published) = (version.deprecated, version.published());
+                return Some(ChartDefinition { document, definition, deprecated, changes, published });
             }
             Err(problem) => problems.push(problem),
         },

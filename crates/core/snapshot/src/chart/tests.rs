@@ -285,3 +285,19 @@ fn invalid_fitout_annotation_is_a_problem() {
         assert!(specs.is_empty() && problems[0].starts_with(expected), "{problems:?}");
     }
 }
+
+#[test]
+fn a_version_is_published_anew_if_its_archive_is_another() {
+    let digest = |text: &str| ChartVersion { digest: Some(text.to_owned()), ..version("1.0.0") };
+    let (one, other) = ("0a".repeat(32), "0b".repeat(32));
+    let published = |chart: ChartVersion| chart.published();
+    let first = published(digest(&one));
+    assert_eq!(published(digest(&format!("sha256:{}", one.to_uppercase()))), first);
+    let described = ChartVersion { description: Some("Another".to_owned()), ..digest(&one) };
+    assert_eq!(published(described.clone()), first, "the archive has the description");
+    assert_ne!(published(digest(&other)), first);
+    // Without a digest, the metadata is all that is known of it.
+    let plain = published(version("1.0.0"));
+    assert_ne!(published(ChartVersion { digest: None, ..described }), plain);
+    assert_eq!(published(ChartVersion { deprecated: true, ..version("1.0.0") }), plain);
+}

@@ -1,6 +1,6 @@
 //! Packages: definitions with their files, read from the content store when they are needed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_content::Error as ContentError;
@@ -56,6 +56,16 @@ impl Hub {
         let content = self.content.get(pack).await?;
         let package = run_blocking(content.len(), || Pack::package(&content, digest))?;
         Ok(self.catalogs.packages.insert(package))
+    }
+
+    /// The packages with these digests, without those that this pack does not have.
+    pub(crate) async fn packages(
+        &self,
+        digests: &[Digest],
+        pack: &Digest,
+    ) -> Result<BTreeMap<Digest, Package>, PackageError> {
+        let content = self.content.get(pack).await?;
+        Ok(run_blocking(content.len(), || Pack::packages(&content, digests))?)
     }
 
     /// Stores a pack. The garbage collector keeps it until the guard is dropped, and then for as long as a snapshot

@@ -71,32 +71,67 @@ impl<F: FnMut(IndexedChart)> Charts for AllCharts<F> {
 
     fn add(&mut self, entry: Value) -> Result<(), IndexError> {
         self.left = self.left.checked_sub(1).ok_or(IndexError::TooManyVersions(self.limit))?;
-        self.current.versions.extend(chart_version(entry));
+        let mut version = chart_version(entry);
+        if let Some(version) = &mut version {
+            limit_annotations(version);
+        }
+        self.current.versions.extend(version);
         Ok(())
     }
 
     fn end(&mut self) {
-        let mut chart = std::mem::take(&mut self.current);
-        limit_annotations(&mut chart.versions);
-        (self.found)(chart);
+        (self.found)(std::mem::take(&mut self.current));
     }
 }
 
-/// The bytes of annotations of a chart's versions that are kept in any case.
-const MAX_ANNOTATIONS: usize = 4 << 20;
+/// The bytes of annotations of a version that are kept in any case.
+const MAX_ANNOTATIONS: usize = 32 << 10;
 
 /// The longest annotation that is kept beyond that.
 const SHORT_ANNOTATION: usize = 512;
 
-/// Drops the long annotations of Artifact Hub, such as the changes of a version, from the versions after those that have
-/// 4 MB of them.
-fn limit_annotations(versions: &mut [ChartVersion]) {
+/// Drops long annotations of Artifact Hub, such as the changes of a version, beyond the limit. Other versions do not matter:
+/// what is read of a version must not change when another one is published.
+fn limit_annotations(version: &mut ChartVersion) {
     let mut left = MAX_ANNOTATIONS;
-    for version in versions {
-        version.annotations.retain(|key, text| {
-            let fits = text.len() <= left;
-            left = left.saturating_sub(text.len());
-            fits || text.len() <= SHORT_ANNOTATION || key.starts_with("fitout.dev/")
-        });
+    version.annotations.retain(|key, text| {
+        let is_kept = text.len() <= left || text.len() <= SHORT_ANNOTATION || key.starts_with("fitout.dev/");
+        left = left.saturating_sub(if is_kept { text.len() } else { 0 });
+        is_kept
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The keys of the annotations of version 1.0.0 in an index with these newer versions.
+    fn annotations(newer: usize) -> Vec<String> {
+        let long = "x".repeat(20 << 10);
+        let entry = |version: String| {
+            let annotations = json!({
+                "artifacthub.io/changes": long, "artifacthub.io/images": long, "artifacthub.io/license": "MIT",
+                "fitout.dev/definition": long,
+            });
+            json!({ "name": "web", "version": version, "annotations": annotations })
+        };
+        let mut found = vec![];
+        let mut charts = AllCharts::new(10_000, |chart: IndexedChart| found.push(chart));
+        charts.begin("web").unwrap();
+        for minor in (0..=newer).rev() {
+            charts.add(entry(format!("1.{minor}.0"))).unwrap();
+        }
+        charts.end();
+        drop(charts);
+        found[0].versions.last().unwrap().annotations.keys().cloned().collect()
+    }
+
+    #[test]
+    fn annotations_are_limited_for_each_version_alone() {
+        let expected = ["artifacthub.io/changes", "artifacthub.io/license", "fitout.dev/definition"];
+        assert_eq!(annotations(0), expected);
+        assert_eq!(annotations(300), expected);
     }
 }

@@ -154,6 +154,7 @@ mod tests {
             state: VersionState::Listed,
             note: None,
             digest: Digest::of(format!("{summary} {text}")),
+            published: None,
         };
         let entry = ExtensionEntry {
             display_name: None,

@@ -1,5 +1,6 @@
 //! Reads one source of a catalog into a snapshot, one extension after the other.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use fitout_snapshot::{ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, ch
 use flate2::read::GzDecoder;
 use futures::{StreamExt, stream};
 use k8s_openapi::jiff::Timestamp;
+use semver::Version;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
@@ -348,7 +350,7 @@ impl<'a> Source<'a> {
     ) -> Result<ReadExtension<'a>, SourceError> {
         let raw = raw?;
         let parsed = blocking(move || raw.parse()).await?;
-        let SourceExtension { mut packages, problems, states: own, keywords, icon } = parsed;
+        let SourceExtension { mut packages, problems, mut published, states: own, keywords, icon } = parsed;
         let filters = &self.settings.filters;
         packages
             .retain(|package| filters.admits(&package.definition.extension, &package.definition.version.to_string()));
@@ -365,8 +367,8 @@ impl<'a> Source<'a> {
         };
         let before = self.before.filter(|before| before.origin == origin);
         let before = before.and_then(|before| before.extensions.get(&name));
-        let kept = match before.filter(|_| self.is_immutable() && !accepts) {
-            Some(before) => self.keep_published(&name, before, &mut packages).await,
+        let kept = match before.filter(|_| self.is_immutable()) {
+            Some(before) => self.keep_published(&name, before, &mut packages, &mut published, accepts).await,
             None => vec![],
         };
         if packages.len() > VERSIONS {
@@ -390,6 +392,9 @@ impl<'a> Source<'a> {
         let Some(mut entry) = entry else {
             return Ok(ReadExtension { entry: None, problems, kept, guard: Some(guard) });
         };
+        for version in &mut entry.versions {
+            version.published = published.remove(&version.version);
+        }
         for rules in [&own[..], states, &self.settings.states] {
             let set = set_states(&name, &mut entry, rules);
             set.map_err(|error| SourceError::Range { field: "the version of a state", error })?;
@@ -397,27 +402,44 @@ impl<'a> Source<'a> {
         Ok(ReadExtension { entry: Some((name, entry)), problems, kept, guard: Some(guard) })
     }
 
-    /// Replaces versions whose published content has changed by what was published. Returns a sentence for each.
+    /// Replaces packages by those that were published: where the source has changed a version, unless a user accepts that, and
+    /// where the hub makes another package of the same. `digests` has what was published of each version. Returns a sentence
+    /// for each change of the source.
     async fn keep_published(
         &self,
         extension: &str,
         before: &ExtensionEntry,
         packages: &mut [Arc<Package>],
+        digests: &mut BTreeMap<Version, Digest>,
+        accepts: bool,
     ) -> Vec<String> {
+        let mut changed = changed_versions(before, packages, digests);
+        changed.retain(|changed| !(accepts && changed.by_publisher));
+        if changed.is_empty() {
+            return vec![];
+        }
+        let wanted: Vec<Digest> = changed.iter().map(|changed| changed.published.digest.clone()).collect();
+        let mut stored = match self.hub.packages(&wanted, &before.pack).await {
+            Ok(stored) => stored,
+            // What was published is lost, so there is nothing to keep.
+            Err(error) => {
+                tracing::warn!(extension, %error, "lost published definitions");
+                return vec![];
+            }
+        };
         let mut kept = vec![];
-        for changed in changed_versions(before, packages) {
-            let Some(package) = packages.iter_mut().find(|package| package.definition.version == changed.version)
-            else {
+        for changed in changed {
+            let package = packages.iter_mut().find(|package| package.definition.version == changed.version);
+            let (Some(package), Some(published)) = (package, stored.remove(&changed.published.digest)) else {
+                tracing::warn!(extension, version = %changed.version, "lost a published definition");
                 continue;
             };
-            match self.hub.package(&changed.published.digest, &before.pack).await {
-                Ok(published) => {
-                    kept.push(changed.sentence(extension, &package.digest));
-                    *package = published;
-                }
-                // What was published is lost, so there is nothing to keep.
-                Err(error) => tracing::warn!(extension, version = %changed.version, %error, "lost a definition"),
+            if changed.by_publisher {
+                kept.push(changed.sentence(extension, &package.digest));
             }
+            *package = Arc::new(published);
+            digests.remove(&changed.version);
+            digests.extend(changed.published.published.map(|digest| (changed.published.version, digest)));
         }
         kept
     }
