@@ -12,13 +12,16 @@ mod shared;
 mod states;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use fitout_helm_ranges::kubernetes;
-use fitout_model::Digest;
+use fitout_model::{Digest, Problem};
 use serde::{Deserialize, Serialize};
 
-pub use chart::{CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
+pub use chart::{
+    CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definitions, clashing_charts, extension_of,
+};
 pub use entry::{ExtensionEntry, VersionEntry};
 pub use filter::{Filters, Pattern};
 pub use pack::{Pack, PackError};
@@ -100,6 +103,23 @@ impl Snapshot {
     }
 }
 
+impl SourceSnapshot {
+    /// Adds an extension. Fails if there is one of its name, which stays.
+    pub fn add(&mut self, name: String, entry: ExtensionEntry) -> Result<(), Problem> {
+        match self.extensions.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(Arc::new(entry));
+                Ok(())
+            }
+            Entry::Occupied(place) => Err(Problem {
+                field: place.key().clone(),
+                message: "the source has two extensions of this name, and the first one counts".to_owned(),
+                hint: Some("give one of them another name".to_owned()),
+            }),
+        }
+    }
+}
+
 /// The key of a Kubernetes version: `1.36` for `v1.36.3+k3s1`. Empty for a text that is no version.
 pub fn key_of(version: &str) -> String {
     kubernetes(version).map_or_else(|_| String::new(), |version| format!("{}.{}", version.major(), version.minor()))
@@ -108,6 +128,28 @@ pub fn key_of(version: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_of_two_extensions_with_the_same_name_counts() {
+        let entry = |pack: &str| ExtensionEntry {
+            display_name: None,
+            summary: None,
+            publisher: None,
+            categories: vec![],
+            keywords: vec![],
+            icon: None,
+            pack: Digest::of(pack),
+            versions: vec![],
+        };
+        let mut source = SourceSnapshot::default();
+        source.add("web".to_owned(), entry("first")).unwrap();
+        source.add("db".to_owned(), entry("other")).unwrap();
+        let problem = source.add("web".to_owned(), entry("second")).unwrap_err().to_string();
+        let expected =
+            "web: the source has two extensions of this name, and the first one counts; give one of them another name";
+        assert_eq!(problem, expected);
+        assert_eq!(source.extensions["web"].pack, Digest::of("first"));
+    }
 
     #[test]
     fn a_cluster_gets_the_source_of_its_minor_version() {

@@ -1,6 +1,6 @@
 //! The definition of an extension from a version of a chart.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fitout_helm_ranges::{Range, Version};
 use fitout_model::{Definition, Digest, Problem, parse_definition};
@@ -66,6 +66,31 @@ pub fn chart_definitions(
     (definitions, summarized(found))
 }
 
+/// The extension that a chart becomes: the last segment of its name.
+pub fn extension_of(chart: &str) -> &str {
+    chart.rsplit('/').next().unwrap_or(chart)
+}
+
+/// The charts among these that another one leaves no name, each with the problem. Of charts that become the same extension,
+/// the first by name counts.
+pub fn clashing_charts<'a>(charts: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, Problem> {
+    let mut first: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut clashing = BTreeMap::new();
+    let charts: BTreeSet<&str> = charts.into_iter().collect();
+    for chart in charts {
+        let extension = extension_of(chart);
+        match first.get(extension) {
+            None => drop(first.insert(extension, chart)),
+            Some(other) => {
+                let message = format!("it is the extension {extension}, as {other} is, which counts");
+                clashing
+                    .insert(chart.to_owned(), problem(chart, message, "choose with charts: which of them to offer"));
+            }
+        }
+    }
+    clashing
+}
+
 fn duplicate(other: &Version, version: &Version) -> Problem {
     let (first, second) = (other.original(), version.original());
     let message = if first == second {
@@ -129,7 +154,7 @@ fn document(
     has_changes: bool,
     problems: &mut Vec<Problem>,
 ) -> Result<Value, Problem> {
-    let expected = location.chart.rsplit('/').next().unwrap_or(location.chart);
+    let expected = extension_of(location.chart);
     if version.name != expected {
         let message = format!("the repository lists it as {expected}");
         return Err(problem("name", message, "publish it under its own name"));

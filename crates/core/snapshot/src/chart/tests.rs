@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ChartLocation, ChartVersion, chart_definitions};
+use super::{ChartLocation, ChartVersion, chart_definitions, clashing_charts};
 
 const LOCATION: ChartLocation<'_> = ChartLocation { repository: "https://charts.example.com", chart: "web" };
 
@@ -300,4 +300,13 @@ fn a_version_is_published_anew_if_its_archive_is_another() {
     let plain = published(version("1.0.0"));
     assert_ne!(published(ChartVersion { digest: None, ..described }), plain);
     assert_eq!(published(ChartVersion { deprecated: true, ..version("1.0.0") }), plain);
+}
+
+#[test]
+fn the_first_chart_by_name_is_the_extension() {
+    let clashing = clashing_charts(["team-b/web", "db", "team-a/web", "team-b/cache", "x/y/web"]);
+    let problems: Vec<String> = clashing.values().map(ToString::to_string).collect();
+    let rest = "it is the extension web, as team-a/web is, which counts; choose with charts: which of them to offer";
+    assert_eq!(problems, [format!("team-b/web: {rest}"), format!("x/y/web: {rest}")]);
+    assert!(clashing_charts(["web", "team-a/db"]).is_empty());
 }

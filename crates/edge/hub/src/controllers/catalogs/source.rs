@@ -9,9 +9,11 @@ use fitout_catalogs::{Directory, RawExtension, SourceExtension, embedded_files, 
 use fitout_git::Reference;
 use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionStateRule, unpack_files};
 use fitout_repositories::{Answer, ChartListing, IndexedChart, RegistryChart, Validators};
-use fitout_snapshot::{ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, changed_versions, set_states};
+use fitout_snapshot::{
+    ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, changed_versions, clashing_charts, extension_of, set_states,
+};
 use flate2::read::GzDecoder;
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryFutureExt, TryStreamExt, stream};
 use k8s_openapi::jiff::Timestamp;
 use semver::Version;
 use serde_json::json;
@@ -124,16 +126,23 @@ impl<'a> Source<'a> {
         let raw = stream::poll_fn(move |context| opened.extensions.poll_recv(context));
         let accepts = self.accepted == Some(&read.snapshot.revision);
         let origin = read.snapshot.origin.clone();
-        let mut extensions =
-            std::pin::pin!(raw.map(|raw| self.extension(raw, &states, &origin, accepts)).buffer_unordered(CONCURRENT));
-        while let Some(extension) = extensions.next().await {
-            let ReadExtension { entry, problems, kept, guard } = extension?;
-            read.snapshot.extensions.extend(entry.map(|(name, entry)| (name, Arc::new(entry))));
+        let extension =
+            |(place, raw)| self.extension(raw, &states, &origin, accepts).map_ok(move |extension| (place, extension));
+        let extensions = raw.enumerate().map(extension).buffer_unordered(CONCURRENT);
+        let mut extensions: Vec<(usize, ReadExtension)> = extensions.try_collect().await?;
+        // Extensions end in any order. Of two with the same name, the first of the source counts.
+        extensions.sort_by_key(|(place, _)| *place);
+        for (_, ReadExtension { entry, problems, kept, guard }) in extensions {
+            read.guards.extend(guard);
+            if let Some((name, entry)) = entry
+                && let Err(problem) = read.snapshot.add(name, entry)
+            {
+                read.snapshot.problems.push(problem.to_string());
+                continue;
+            }
             read.snapshot.problems.extend(problems);
             read.snapshot.kept.extend(kept);
-            read.guards.extend(guard);
         }
-        // Extensions end in any order.
         read.snapshot.problems.sort();
         read.snapshot.kept.sort();
         Ok(Some(read))
@@ -261,14 +270,20 @@ impl<'a> Source<'a> {
         if listed.unread.is_empty() && self.same_settings().is_some_and(|before| before.revision == revision) {
             return Ok(None);
         }
-        let problems = listed.unread.iter().map(ToString::to_string).collect();
+        let mut problems: Vec<String> = listed.unread.iter().map(ToString::to_string).collect();
         let memory = serde_json::to_value(&listed.charts).ok();
+        let mut charts = listed.charts;
+        let offered = charts.iter().filter(|chart| !chart.versions.is_empty()).map(|chart| chart.name.as_str());
+        let clashing = clashing_charts(offered);
+        charts.retain(|chart| !clashing.contains_key(&chart.name));
+        let is_offered = |chart: &str| self.settings.filters.admits_extension(extension_of(chart));
+        problems.extend(clashing.iter().filter(|(chart, _)| is_offered(chart)).map(|(_, problem)| problem.to_string()));
         let chart = |chart: RegistryChart| RawExtension::Charts {
             repository: url.clone(),
             name: chart.name,
             versions: chart.versions.into_iter().map(|version| version.chart).collect(),
         };
-        let extensions = listed.charts.into_iter().map(chart).collect();
+        let extensions = charts.into_iter().map(chart).collect();
         Ok(Some(Opened { revision, memory, problems, ..Opened::of(extensions) }))
     }
 
