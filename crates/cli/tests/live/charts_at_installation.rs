@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::chart_deployment::{IMAGE, program};
 use crate::command::{Ended, fitout};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 const CHARTS: &str = "localhost/charts:1";
 const JOBS: &str = "/apis/batch/v1/namespaces/fitout-system/jobs";
 
@@ -20,7 +20,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A chart with one ConfigMap.
+/// A chart with one `ConfigMap`.
 fn write_chart(folder: &Path, version: &str) -> Result<()> {
     let name = folder.file_name().context("the name of the chart")?.to_string_lossy();
     fs::create_dir_all(folder.join("templates"))?;
