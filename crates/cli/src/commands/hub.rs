@@ -38,7 +38,7 @@ pub(crate) struct Hub {
     /// Least severe level that is logged
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "info")]
     log_level: LogLevel,
-    /// Address that serves compute.fitout.dev (plans and values) to the API server, such as 0.0.0.0:8443 [default: none]
+    /// Address that serves compute.fitout.dev (plans, values and extensions) to the API server, such as 0.0.0.0:8443 [default: none]
     #[arg(long, value_name = "ADDRESS", alias = "serve")]
     api_address: Option<SocketAddr>,
 }
