@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod addons;
 mod adopt;
 mod ambiguous_writes;
 mod authoring;
@@ -28,5 +29,6 @@ mod readme;
 mod revisions;
 mod running_workloads;
 mod scrape;
+mod tenants;
 mod values;
 mod write_ahead_log;

@@ -195,7 +195,7 @@ fn details(faults: &Faults, alice: &User, bob: &User) -> Result<()> {
     for part in [
         "Requirements, of what its chart renders",
         "writes to the namespaces web",
-        "roles of rbac.authorization.k8s.io named web in web",
+        "roles of rbac.authorization.k8s.io in web",
         "Changes in 1.2.0\n  - fixed: third",
         "Changes in 1.1.0\n  - added: second",
     ] {
