@@ -73,17 +73,28 @@ fn depth(folder: &str) -> usize {
 }
 
 /// The extension of a chart in several versions, each with its files.
-pub(crate) fn local(name: &str, charts: Vec<LocalChart>) -> SourceExtension {
+///
+/// Of folders with the same version, the first by name counts, and the others are a problem.
+pub(crate) fn local(name: &str, mut charts: Vec<LocalChart>) -> SourceExtension {
+    charts.sort_by(|a, b| a.folder.cmp(&b.folder));
     let mut extension = SourceExtension::default();
     let mut versions = vec![];
+    let mut folders: Vec<(semver::Version, String)> = vec![];
     for chart in charts {
         let place = format!("{name}/{}", chart.folder);
         let files = chart.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()));
         // Without the definition, which is made of them.
         let published = Digest::of(pack_files(files));
+        let folder = chart.folder.clone();
         match package(chart) {
             Ok((package, version)) => {
                 let of = &package.definition;
+                if let Some((same, first)) = folders.iter().find(|(same, _)| same.cmp_precedence(&of.version).is_eq()) {
+                    let place = format!("{name}/{}", of.version);
+                    extension.problems.push((place, duplicate(&folder, &of.version, first, same)));
+                    continue;
+                }
+                folders.push((of.version.clone(), folder));
                 extension.published.insert(of.version.clone(), published);
                 if version.deprecated {
                     extension.states.push(deprecated(&of.extension, &of.version.to_string()));
@@ -97,6 +108,15 @@ pub(crate) fn local(name: &str, charts: Vec<LocalChart>) -> SourceExtension {
     sort(&mut extension);
     describe(&mut extension, &versions);
     extension
+}
+
+fn duplicate(folder: &str, version: &semver::Version, first: &str, same: &semver::Version) -> Problem {
+    let but = if version == same { "" } else { " but for build metadata" };
+    Problem {
+        field: format!("{folder}Chart.yaml"),
+        message: format!("version {version} equals that of {first}Chart.yaml{but}, which counts"),
+        hint: Some("raise the version, or remove one of the charts".to_owned()),
+    }
 }
 
 /// The package of a chart that is in the package itself, and the chart's metadata.
@@ -209,6 +229,38 @@ mod tests {
             extension.published[&semver::Version::new(1, 0, 0)],
             Digest::of(archive),
             "what is made of it is left out"
+        );
+    }
+
+    #[test]
+    fn the_first_of_two_folders_with_the_same_version_counts() {
+        let chart = |version: &str| format!("apiVersion: v2\nname: web\nversion: {version}\n").into_bytes();
+        let files = FileMap::from([
+            ("b/Chart.yaml".to_owned(), chart("1.0.0")),
+            ("b/values.yaml".to_owned(), b"of: b\n".to_vec()),
+            ("a/Chart.yaml".to_owned(), chart("1.0.0")),
+            ("a/values.yaml".to_owned(), b"of: a\n".to_vec()),
+            ("c/Chart.yaml".to_owned(), chart("1.0.0+2")),
+            ("d/Chart.yaml".to_owned(), chart("1.1.0")),
+        ]);
+        let mut charts = take_charts(files).0.remove("web").unwrap();
+        charts.reverse();
+        let extension = local("web", charts);
+        let versions: Vec<String> =
+            extension.packages.iter().map(|package| package.definition.version.to_string()).collect();
+        assert_eq!(versions, ["1.0.0", "1.1.0"]);
+        assert_eq!(extension.packages[0].files["chart/values.yaml"], b"of: a\n");
+        let problems: Vec<String> =
+            extension.problems.iter().map(|(place, problem)| format!("{place} {problem}")).collect();
+        let hint = "which counts; raise the version, or remove one of the charts";
+        assert_eq!(
+            problems,
+            [
+                format!("web/1.0.0 b/Chart.yaml: version 1.0.0 equals that of a/Chart.yaml, {hint}"),
+                format!(
+                    "web/1.0.0+2 c/Chart.yaml: version 1.0.0+2 equals that of a/Chart.yaml but for build metadata, {hint}"
+                ),
+            ]
         );
     }
 

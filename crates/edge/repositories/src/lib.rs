@@ -49,7 +49,7 @@ pub use error::{
 
 pub use http::{Http, HttpRequest, Response};
 pub use index::chart_version;
-pub use registry::list::{ChartListing, ListedCharts, RegistryChart, RegistryVersion, SkippedTag};
+pub use registry::list::{ChartListing, InvalidTag, ListedCharts, RegistryChart, RegistryVersion, SkippedTag};
 pub use registry::push::{CatalogPush, ChartPush, Pushed};
 
 use address::{Address, RegistryPath};

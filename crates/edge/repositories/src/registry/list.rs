@@ -47,7 +47,7 @@ pub struct RegistryChart {
     pub name: String,
     /// Its versions, the newest first.
     pub versions: Vec<RegistryVersion>,
-    /// Tags that are versions, but not of charts.
+    /// Tags that are versions, but not of charts, such as those of images.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedTag>,
 }
@@ -72,13 +72,26 @@ pub struct SkippedTag {
     pub reason: String,
 }
 
+/// A tag with a chart that cannot be installed: because it is incomplete or malformed, or has another name or version.
+#[derive(Debug)]
+pub struct InvalidTag {
+    /// The name of the chart's repository below the address.
+    pub chart: String,
+    /// The version.
+    pub version: String,
+    /// The reason.
+    pub error: Error,
+}
+
 /// The charts that a registry offers.
 #[derive(Debug)]
 pub struct ListedCharts {
     /// The charts, in the order of the request or of their names.
     pub charts: Vec<RegistryChart>,
-    /// A digest of all names, tags and manifests.
+    /// A digest of all names, tags and manifests, and of what is wrong with invalid ones.
     pub revision: Digest,
+    /// The tags with invalid charts. They are read again by the next listing.
+    pub invalid: Vec<InvalidTag>,
     /// The charts and tags that could not be read. Their known versions are kept, unless the repository is gone. If there
     /// are any, other tags may be missing too, as a listing stops at an overloaded registry; a later one continues where
     /// `known` has the charts of this one.
@@ -99,32 +112,35 @@ pub(crate) async fn list(
     let (slots, stopped) = (Semaphore::new(CONCURRENCY), AtomicBool::new(false));
     let lister = Lister { http, path, listing, access, slots, stopped };
     let (mut names, mut running) = (names.iter(), FuturesOrdered::new());
-    let (mut charts, mut unread, mut count, limit) = (Vec::new(), Vec::new(), 0, http.limits.versions);
+    let (mut charts, mut unread, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut count, limit) = (0, http.limits.versions);
     loop {
         while running.len() < CONCURRENCY {
             let Some(name) = names.next() else { break };
             running.push_back(lister.chart(name));
         }
         let Some(chart) = running.next().await else { break };
-        let (chart, failed) = chart?;
-        count += chart.versions.len() + chart.skipped.len();
+        let Tags { chart, unread: of_chart, invalid: tags } = chart?;
+        count += chart.versions.len() + chart.skipped.len() + tags.len();
         if count > limit {
             let reason = ResponseError::Index(IndexError::TooManyVersions(limit));
             return Err(Cause::Malformed { what: host(&path.base), reason });
         }
-        unread.extend(failed);
+        unread.extend(of_chart);
+        invalid.extend(tags);
         charts.push(chart);
     }
     // With wrong credentials, for example, the registry is not one without charts.
     let is_empty = charts.iter().all(|chart: &RegistryChart| chart.versions.is_empty() && chart.skipped.is_empty());
-    if is_empty && !unread.is_empty() {
+    if is_empty && invalid.is_empty() && !unread.is_empty() {
         return Err(unread.swap_remove(0).cause);
     }
     let lines = charts.iter().flat_map(|chart| {
         chart.versions.iter().map(|version| format!("{}\t{}\t{}\n", chart.name, version.tag, version.manifest))
     });
+    let lines = lines.chain(invalid.iter().map(|tag: &InvalidTag| format!("{}\n", tag.error)));
     let revision = Digest::of(lines.collect::<String>());
-    Ok(ListedCharts { charts, revision, unread })
+    Ok(ListedCharts { charts, revision, invalid, unread })
 }
 
 /// The names of all repositories below a path.
@@ -155,10 +171,25 @@ async fn catalog(http: &Http, path: &RegistryPath, access: &Access) -> Result<Ve
     Ok(names)
 }
 
+/// The tags of a chart.
+struct Tags {
+    chart: RegistryChart,
+    unread: Vec<Error>,
+    invalid: Vec<InvalidTag>,
+}
+
+impl Tags {
+    /// Tags that could not be listed.
+    fn unread(chart: RegistryChart, error: Error) -> Self {
+        Self { chart, unread: vec![error], invalid: vec![] }
+    }
+}
+
 /// The result for a tag.
 enum Tag {
     Version(Box<RegistryVersion>),
     Skipped(SkippedTag),
+    Invalid(InvalidTag),
     /// With the version, if it is known.
     Unread(Error, Option<Box<RegistryVersion>>),
     /// Not read, because the listing has stopped.
@@ -177,8 +208,8 @@ struct Lister<'a> {
 
 impl Lister<'_> {
     /// Lists the tags of a chart, and reads those that are not known.
-    async fn chart(&self, name: &str) -> Result<(RegistryChart, Vec<Error>), Cause> {
-        let mut chart = RegistryChart { name: name.to_owned(), versions: Vec::new(), skipped: Vec::new() };
+    async fn chart(&self, name: &str) -> Result<Tags, Cause> {
+        let chart = RegistryChart { name: name.to_owned(), versions: Vec::new(), skipped: Vec::new() };
         let known = self.listing.known.iter().find(|known| known.name == name);
         let (repository, pinned) = self.path.chart(name).map_err(Cause::Address)?;
         if pinned.is_some() {
@@ -191,15 +222,16 @@ impl Lister<'_> {
         };
         let mut tags = match tags {
             Ok(tags) => versions(tags),
-            Err(cause @ Cause::Missing { .. }) => return Ok((chart, vec![self.error(name, cause)])),
+            Err(cause @ Cause::Missing { .. }) => return Ok(Tags::unread(chart, self.error(name, cause))),
             Err(cause @ (Cause::Refused { .. } | Cause::Malformed { .. })) => {
-                return Ok((known.cloned().unwrap_or(chart), vec![self.error(name, cause)]));
+                return Ok(Tags::unread(known.cloned().unwrap_or(chart), self.error(name, cause)));
             }
             Err(cause) => return Err(cause),
         };
         tags.sort_by(|(one, one_text), (other, other_text)| other.cmp(one).then_with(|| other_text.cmp(one_text)));
         tags.dedup();
-        let (mut tags, mut running, mut unread) = (tags.iter(), FuturesOrdered::new(), Vec::new());
+        let (mut tags, mut running) = (tags.iter(), FuturesOrdered::new());
+        let mut read = Tags { chart, unread: Vec::new(), invalid: Vec::new() };
         loop {
             while running.len() < CONCURRENCY {
                 let Some((_, version)) = tags.next() else { break };
@@ -207,16 +239,17 @@ impl Lister<'_> {
             }
             let Some(tag) = running.next().await else { break };
             match tag {
-                Tag::Version(version) => chart.versions.push(*version),
-                Tag::Skipped(skipped) => chart.skipped.push(skipped),
+                Tag::Version(version) => read.chart.versions.push(*version),
+                Tag::Skipped(skipped) => read.chart.skipped.push(skipped),
+                Tag::Invalid(invalid) => read.invalid.push(invalid),
                 Tag::Unread(error, known) => {
-                    unread.push(error);
-                    chart.versions.extend(known.map(|known| *known));
+                    read.unread.push(error);
+                    read.chart.versions.extend(known.map(|known| *known));
                 }
                 Tag::Left => {}
             }
         }
-        Ok((chart, unread))
+        Ok(read)
     }
 
     /// Reads the tag of a version, unless it is known.
@@ -244,13 +277,19 @@ impl Lister<'_> {
         };
         match read {
             Ok(version) => Tag::Version(Box::new(version)),
+            Err(cause @ Cause::NotAChart { reason: ChartError::Manifest(_) | ChartError::Config, .. }) => {
+                Tag::Skipped(SkippedTag { tag, reason: cause.to_string() })
+            }
             Err(
                 cause @ (Cause::NotAChart { .. }
                 | Cause::Malformed { .. }
                 | Cause::Missing { .. }
                 | Cause::TooLarge { .. }
                 | Cause::DigestMismatch { .. }),
-            ) => Tag::Skipped(SkippedTag { tag, reason: cause.to_string() }),
+            ) => {
+                let error = self.error(&format!("{name}:{tag}"), cause);
+                Tag::Invalid(InvalidTag { chart: name.to_owned(), version: version.to_owned(), error })
+            }
             Err(cause) => {
                 self.stopped.fetch_or(cause.passing(), Ordering::Relaxed);
                 Tag::Unread(self.error(&format!("{name}:{tag}"), cause), known_version)

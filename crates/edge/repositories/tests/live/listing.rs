@@ -122,7 +122,7 @@ fn moved_tag_is_noticed_when_known_tags_are_checked() {
 }
 
 #[test]
-fn tag_that_is_no_chart_is_skipped_with_the_reason() {
+fn tag_without_a_chart_is_remembered_and_an_invalid_chart_is_told() {
     let server = Server::start(|request| {
         let image = request.path.ends_with("/manifests/3.0.0");
         if image {
@@ -141,25 +141,30 @@ fn tag_that_is_no_chart_is_skipped_with_the_reason() {
     let listed = list(&server, &["web"], &[], false).unwrap();
     assert_eq!(versions(&listed), [("web".to_owned(), vec!["1.0.0".to_owned()])]);
     let url = format!("{}/v2/charts/web", server.url);
-    let reasons: Vec<String> = listed.charts[0]
-        .skipped
+    let first = |text: &str| text.split(';').next().unwrap().replace(&url, "WEB");
+    let skipped: Vec<String> =
+        listed.charts[0].skipped.iter().map(|skipped| format!("{}: {}", skipped.tag, first(&skipped.reason))).collect();
+    assert_eq!(skipped, ["3.0.0: WEB/manifests/3.0.0 is not a chart: its manifest is not a chart's"]);
+    let invalid: Vec<String> = listed
+        .invalid
         .iter()
-        .map(|skipped| format!("{}: {}", skipped.tag, skipped.reason.split(';').next().unwrap()).replace(&url, "WEB"))
+        .map(|tag| format!("{} {}: {}", tag.chart, tag.version, first(&tag.error.to_string())))
         .collect();
     let config = Digest::of("{\"name\": 1");
+    let chart = |tag: &str| format!("web {tag}: chart oci+{}/charts/web:{tag}", server.url);
     assert_eq!(
-        reasons,
+        invalid,
         [
-            "4.0.0: WEB/manifests/4.0.0 does not exist".to_owned(),
-            "3.0.0: WEB/manifests/3.0.0 is not a chart: its manifest is not a chart's".to_owned(),
-            format!("1.3.0: WEB/blobs/{config} is malformed: it is not the expected JSON, at line 1"),
-            "1.2.0: WEB/manifests/1.2.0 is not a chart: it is the chart web 1.0.0".to_owned(),
-            "1.1.0: WEB/manifests/1.1.0 is not a chart: it is the chart other 1.1.0".to_owned(),
+            format!("{}: WEB/manifests/4.0.0 does not exist", chart("4.0.0")),
+            format!("{}: WEB/blobs/{config} is malformed: it is not the expected JSON, at line 1", chart("1.3.0")),
+            format!("{}: WEB/manifests/1.2.0 is not a chart: it is the chart web 1.0.0", chart("1.2.0")),
+            format!("{}: WEB/manifests/1.1.0 is not a chart: it is the chart other 1.1.0", chart("1.1.0")),
         ]
     );
     let count = server.requests().len();
-    assert_eq!(list(&server, &["web"], &listed.charts, false).unwrap().charts, listed.charts);
-    assert_eq!(server.requests().len(), count + 1, "the skipped tags are known too");
+    let again = list(&server, &["web"], &listed.charts, false).unwrap();
+    assert_eq!((&again.charts, &again.revision, again.invalid.len()), (&listed.charts, &listed.revision, 4));
+    assert_eq!(server.requests().len(), count + 1 + 7, "the tags, and the four that may be mended");
 }
 
 #[test]

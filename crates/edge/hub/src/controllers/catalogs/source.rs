@@ -8,7 +8,7 @@ use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec, GitSource, HelmRepos
 use fitout_catalogs::{Directory, RawExtension, SourceExtension, embedded_files, embedded_names, parse_states, split};
 use fitout_git::Reference;
 use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionStateRule, unpack_files};
-use fitout_repositories::{Answer, ChartListing, IndexedChart, RegistryChart, Validators};
+use fitout_repositories::{Answer, ChartListing, IndexedChart, InvalidTag, RegistryChart, Validators};
 use fitout_snapshot::{
     ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, changed_versions, clashing_charts, extension_of, set_states,
 };
@@ -276,8 +276,11 @@ impl<'a> Source<'a> {
         let offered = charts.iter().filter(|chart| !chart.versions.is_empty()).map(|chart| chart.name.as_str());
         let clashing = clashing_charts(offered);
         charts.retain(|chart| !clashing.contains_key(&chart.name));
-        let is_offered = |chart: &str| self.settings.filters.admits_extension(extension_of(chart));
+        let filters = &self.settings.filters;
+        let is_offered = |chart: &str| filters.admits_extension(extension_of(chart));
         problems.extend(clashing.iter().filter(|(chart, _)| is_offered(chart)).map(|(_, problem)| problem.to_string()));
+        let is_offered = |tag: &InvalidTag| filters.admits(extension_of(&tag.chart), &tag.version);
+        problems.extend(listed.invalid.iter().filter(|tag| is_offered(tag)).map(|tag| tag.error.to_string()));
         let chart = |chart: RegistryChart| RawExtension::Charts {
             repository: url.clone(),
             name: chart.name,
