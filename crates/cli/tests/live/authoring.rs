@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use fitout_testkit::{Programs, paths, sample};
+use fitout_testkit::{Programs, Registry, paths, sample};
 use serde_json::Value;
 
 /// A directory that is removed when it is dropped.
@@ -277,16 +277,33 @@ fn the_ci_script_checks_and_packages_a_repository() -> Result<()> {
         "--output-dir",
         "charts",
     ])?;
-    let script = |catalog: &Path| -> Result<Output> {
+    let command = |catalog: &Path| {
         let mut command = Command::new(paths::checkout().join("deploy/ci/publish-catalog.sh"));
         command.arg(catalog).current_dir(&scratch.0).env("FITOUT", env!("CARGO_BIN_EXE_fitout"));
-        Ok(command.env_remove("REGISTRY").env_remove("STRICT").output()?)
+        command.env_remove("REGISTRY").env_remove("STRICT");
+        command
     };
+    let script = |catalog: &Path| -> Result<Output> { Ok(command(catalog).output()?) };
     let output = script(&catalog)?;
     ensure!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     let definitions = unpacked(&scratch.0.join("dist/community.tar.gz"))?;
     ensure!(definitions.contains_key("hello/1.1.0/definition.yaml"), "{:?}", definitions.keys());
     ensure!(scratch.0.join("dist/node-dns-0.1.0.tgz").exists(), "{}", text(&output.stdout));
+
+    // With a registry, charts and catalog are pushed; the second time, they are there already.
+    let registry = Registry::start()?;
+    let push = || -> Result<String> {
+        let mut command = command(&catalog);
+        command.env("REGISTRY", format!("oci+http://{}/platform", registry.address())).env("VERSION", "1.0.0");
+        let output = command.output()?;
+        ensure!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        Ok(text(&output.stdout))
+    };
+    let pushed = push()?;
+    ensure!(pushed.contains("node-dns:0.1.0 pushed") && pushed.contains("community:1.0.0 pushed"), "{pushed}");
+    assert_eq!(registry.repositories()?, ["platform/charts/node-dns", "platform/community"]);
+    let again = push()?;
+    ensure!(!again.contains(" pushed") && again.matches("is there already").count() == 2, "{again}");
 
     scratch.succeeds(&["extension", "new", "web", "--output-dir", "broken"])?;
     fs::remove_file(scratch.0.join("broken/web/0.1.0/values.schema.json"))?;
