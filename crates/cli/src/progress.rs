@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 
+use crate::commands::instance::withdrawal::Withdrawal;
 use crate::output::Paint;
 use crate::tables;
 
@@ -64,7 +65,12 @@ fn unhealthy(status: &ExtensionInstanceStatus) -> Option<String> {
 }
 
 /// The whole status of an instance, on several lines.
-pub(crate) fn view(instance: &ExtensionInstance, now: Timestamp, paint: Paint) -> String {
+pub(crate) fn view(
+    instance: &ExtensionInstance,
+    withdrawn: Option<&Withdrawal>,
+    now: Timestamp,
+    paint: Paint,
+) -> String {
     let spec = &instance.spec;
     let mut text = format!(
         "{}: {} on cluster {}, in namespace {}\n",
@@ -75,6 +81,12 @@ pub(crate) fn view(instance: &ExtensionInstance, now: Timestamp, paint: Paint) -
     );
     let empty = ExtensionInstanceStatus::default();
     let status = instance.status.as_ref().unwrap_or(&empty);
+    // A security problem is seen first.
+    if let Some(withdrawn) = withdrawn {
+        let note = withdrawn.note.as_ref().map_or_else(String::new, |note| format!(": {note}"));
+        let line = format!("{:<10} {}{note}", "Withdrawn", withdrawn.version);
+        let _ = writeln!(text, "  {}\n  {:<10} {}", paint.red(&line), "Move", withdrawn.remedy);
+    }
     for (label, content) in facts(instance, status) {
         let _ = writeln!(text, "  {label:<10} {content}");
     }
@@ -175,7 +187,7 @@ mod tests {
     use insta::assert_snapshot;
 
     fn shown(instance: &ExtensionInstance) -> String {
-        format!("{}\n{}", line(instance), view(instance, fixtures::now(), Paint::new(false)))
+        format!("{}\n{}", line(instance), view(instance, None, fixtures::now(), Paint::new(false)))
     }
 
     #[test]
@@ -220,6 +232,24 @@ mod tests {
     #[test]
     fn ready_instance_shows_its_version_and_reason() {
         assert_snapshot!(shown(&fixtures::ready()));
+    }
+
+    #[test]
+    fn withdrawn_version_is_shown_first_with_the_move() {
+        let withdrawal = Withdrawal {
+            version: "1.21.2".to_owned(),
+            note: Some("CVE-2026-1".to_owned()),
+            remedy: "the hub moves it to 1.21.3".to_owned(),
+        };
+        let text = |paint| view(&fixtures::ready(), Some(&withdrawal), fixtures::now(), paint);
+        let first = text(Paint::new(false)).lines().take(4).collect::<Vec<_>>().join("\n");
+        assert_snapshot!(first, @r"
+        foo-cert-manager: cert-manager on cluster foo, in namespace cert-manager
+          Withdrawn  1.21.2: CVE-2026-1
+          Move       the hub moves it to 1.21.3
+          Version    1.21.2 (the newest that fits Kubernetes 1.36.3)
+        ");
+        assert!(text(Paint::new(true)).contains("\u{1b}[1;31mWithdrawn  1.21.2: CVE-2026-1\u{1b}[0m"));
     }
 
     #[test]

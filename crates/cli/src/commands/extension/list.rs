@@ -29,7 +29,7 @@ pub(crate) async fn run(session: &Session, list: &List) -> Result<Answer, Failur
         let is_builtin = extension.labels().contains_key(BUILTIN);
         (is_builtin || !list.builtin) && list.catalog.as_ref().is_none_or(|catalog| extension.spec.catalog == *catalog)
     });
-    let table = || tables::extensions(&extensions, session.layout, session.now);
+    let table = || tables::extensions(&extensions, session.layout, session.paint, session.now);
     list_objects(session, &extensions, "no catalog offers such an extension", table)
 }
 

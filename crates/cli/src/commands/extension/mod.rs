@@ -1,5 +1,6 @@
 //! `fitout extension`: the extensions that an organization can install, and the definitions that authors write.
 
+pub(crate) mod candidates;
 mod derive;
 mod details;
 mod fit;
@@ -11,6 +12,7 @@ mod push;
 mod search;
 mod show;
 mod sideload;
+mod versions;
 
 use std::path::PathBuf;
 

@@ -35,7 +35,7 @@ pub(crate) async fn run(session: &Session, search: &Search) -> Result<Answer, Fa
     // The sort is stable: equally good ones stay in the order of the list.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let found: Vec<Extension> = found.into_iter().map(|(_, extension)| extension).collect();
-    let table = || tables::extensions(&found, session.layout, session.now);
+    let table = || tables::extensions(&found, session.layout, session.paint, session.now);
     list_objects(session, &found, "no extension matches; `fitout extension list` lists all", table)
 }
 

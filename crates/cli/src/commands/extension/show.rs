@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use clap::Args;
-use fitout_api::{BUILTIN, Cluster, Extension, VersionState};
+use fitout_api::{BUILTIN, Cluster, Extension};
 use kube::ResourceExt;
 use kube::api::ListParams;
 
 use super::details::{self, Request};
-use super::fit;
 use super::list::in_order;
+use super::{fit, versions};
 use crate::Answer;
 use crate::connection::Session;
 use crate::failure::{Failure, unknown};
@@ -84,20 +84,14 @@ fn describe(extension: &Extension, clusters: &[Cluster], paint: Paint, layout: L
         let _ = writeln!(text, "  Built in   yes");
     }
     // A security problem is seen first.
-    for version in &spec.versions {
-        let note = version.note.as_ref().map_or_else(String::new, |note| format!(": {note}"));
-        let line = format!("{} is {}{note}", version.version, version.state.adjective());
-        let _ = match version.state {
-            VersionState::Withdrawn => writeln!(text, "  {}", paint.red(&line)),
-            VersionState::Deprecated | VersionState::Yanked => writeln!(text, "  {}", paint.yellow(&line)),
-            VersionState::Listed => Ok(()),
-        };
-    }
+    text += &versions::states(&spec.versions, paint);
     text += "\n";
-    text += &tables::versions(extension, layout);
-    if !clusters.is_empty() {
-        text += "\n";
-        text += &fit::table(extension, clusters, layout);
+    text += &versions::table(extension, layout, paint);
+    for table in [fit::table(extension, clusters, layout), fit::verdicts(extension, clusters, layout, paint)] {
+        if !clusters.is_empty() && !table.is_empty() {
+            text += "\n";
+            text += &table;
+        }
     }
     text
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use fitout_api::{Cluster, ExtensionInstance};
 use kube::api::ListParams;
 
+use super::withdrawal;
 use crate::Answer;
 use crate::commands::list_objects;
 use crate::connection::Session;
@@ -24,6 +25,11 @@ pub(crate) async fn run(session: &Session, list: &List) -> Result<Answer, Failur
         params = params.fields(&format!("spec.cluster={cluster}"));
     }
     let instances = session.all(session.own::<ExtensionInstance>(), &params).await?;
-    let table = || tables::instances(&instances, session.layout, session.now);
+    let marked = if session.output.is_table() { instances.as_slice() } else { &[] };
+    let withdrawn = withdrawal::of_instances(session, marked).await;
+    let table = || {
+        let table = tables::instances(&instances, &withdrawn, session.layout, session.paint, session.now);
+        table + &withdrawal::notices(&withdrawn, session.paint)
+    };
     list_objects(session, &instances, &format!("organization {} has no instances", session.organization), table)
 }

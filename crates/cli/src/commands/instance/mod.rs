@@ -12,6 +12,7 @@ pub(crate) mod takeover;
 pub(crate) mod test;
 pub(crate) mod uninstall;
 pub(crate) mod upgrade;
+pub(crate) mod withdrawal;
 
 use std::io::IsTerminal;
 

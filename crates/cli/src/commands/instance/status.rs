@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::find;
+use super::{find, withdrawal};
 use crate::connection::Session;
 use crate::display::Display;
 use crate::failure::Failure;
@@ -35,6 +35,9 @@ pub(crate) async fn run(session: &Session, status: &Status) -> Result<Answer, Fa
         let display = Display::for_people(&status.instance);
         instance = wait_for(session, instance, Until::Ready, status.timeout, &display).await?;
     }
-    let text = session.output.object(&instance, || progress::view(&instance, session.now, session.paint))?;
+    let marked = if session.output.is_table() { std::slice::from_ref(&instance) } else { &[] };
+    let withdrawn = withdrawal::of_instances(session, marked).await;
+    let view = || progress::view(&instance, withdrawn.get(&status.instance), session.now, session.paint);
+    let text = session.output.object(&instance, view)?;
     Ok(Answer { text, code: exit_code(&instance) })
 }
