@@ -149,7 +149,11 @@ pub(crate) async fn wait_for<K: WaitTarget>(
 }
 
 /// Handles an error of the watch: fails if rights are missing, else the watch is retried.
-fn lost<K: WaitTarget>(name: &str, display: &Display, error: &watcher::Error) -> Result<(), Failure> {
+pub(crate) fn lost<K: OrganizationResource>(
+    name: &str,
+    display: &Display,
+    error: &watcher::Error,
+) -> Result<(), Failure> {
     if let watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) = error
         && let kube::Error::Api(status) = error
         && matches!(status.code, 401 | 403)

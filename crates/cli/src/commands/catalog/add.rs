@@ -13,7 +13,8 @@ use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Api, ResourceExt};
 
-use super::{is_read, namespace_of, result, wait_until};
+use super::wait::wait_until;
+use super::{is_read, namespace_of, result};
 use crate::Answer;
 use crate::arguments::Waiting;
 use crate::commands::instance::install::CatalogScope;
@@ -139,8 +140,7 @@ pub(crate) async fn run(session: &Session, add: &Add) -> Result<Answer, Failure>
     if !add.waiting.is_on(std::io::stderr().is_terminal()) {
         return Ok(session.output.object(&created, || format!("added catalog {name}: the hub reads it\n"))?.into());
     }
-    eprintln!("waiting for the hub to read catalog {name}");
-    match wait_until(session, &namespace, name, add.waiting.timeout, is_read).await {
+    match wait_until(session, &namespace, name, add.waiting.timeout, is_read).await? {
         Some(catalog) => result(session, &catalog, "added"),
         None => Err(Failure::new(format!("catalog {name} is added, and the hub has not read it yet"))
             .hint(format!("`fitout catalog show {name}` shows its state"))),

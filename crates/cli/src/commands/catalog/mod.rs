@@ -5,16 +5,12 @@ mod list;
 mod remove;
 mod show;
 mod sync;
-
-use std::pin::pin;
-use std::time::Duration;
+mod wait;
 
 use clap::Subcommand;
 use fitout_api::{Catalog, CatalogStatus, Scope, conditions};
-use futures::StreamExt;
+use kube::ResourceExt;
 use kube::api::ListParams;
-use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, ResourceExt};
 
 use crate::Answer;
 use crate::commands::instance::install::CatalogScope;
@@ -77,29 +73,6 @@ fn namespace_of(session: &Session, scope: Scope) -> String {
         Scope::Shared => SHARED.to_owned(),
         Scope::Organization => session.namespace.clone(),
     }
-}
-
-/// Waits until a catalog is as expected, and returns it. None after the timeout.
-async fn wait_until(
-    session: &Session,
-    namespace: &str,
-    name: &str,
-    timeout: Duration,
-    expected: impl Fn(&Catalog) -> bool,
-) -> Option<Catalog> {
-    let api: Api<Catalog> = Api::namespaced(session.client.clone(), namespace);
-    let mut watched = pin!(watcher::watch_object(api, name).default_backoff());
-    let found = async {
-        while let Some(now) = watched.next().await {
-            if let Ok(Some(catalog)) = now
-                && expected(&catalog)
-            {
-                return Some(catalog);
-            }
-        }
-        None
-    };
-    tokio::time::timeout(timeout, found).await.ok().flatten()
 }
 
 /// Whether the hub has read the current generation of a catalog.

@@ -70,7 +70,7 @@ fn view(catalog: &Catalog, session: &Session) -> String {
 }
 
 /// A source in a few words.
-fn described(source: &CatalogSource) -> String {
+pub(super) fn described(source: &CatalogSource) -> String {
     let CatalogSource { directory, archive, helm_repository, git } = source;
     let directory = directory.as_ref().map(|directory| match (&directory.embedded, &directory.path) {
         (Some(name), _) => format!("built-in catalog {name}"),

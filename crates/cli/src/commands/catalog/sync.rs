@@ -7,7 +7,8 @@ use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use super::{find, result, wait_until};
+use super::wait::wait_until;
+use super::{find, result};
 use crate::Answer;
 use crate::arguments::Waiting;
 use crate::commands::instance::install::CatalogScope;
@@ -32,6 +33,10 @@ pub(crate) async fn run(session: &Session, sync: &Sync) -> Result<Answer, Failur
     let name = &sync.name;
     let catalog = find(session, name, sync.scope).await?;
     let namespace = catalog.namespace().unwrap_or_default();
+    if catalog.spec.suspend {
+        return Err(Failure::new(format!("catalog {name} is suspended, so the hub does not read it"))
+            .hint("unset `spec.suspend` of the Catalog first"));
+    }
     let request = Timestamp::now().to_string();
     let mut annotations = json!({ SYNC_REQUESTED_AT: request });
     if let Some(revision) = &sync.accept {
@@ -48,7 +53,7 @@ pub(crate) async fn run(session: &Session, sync: &Sync) -> Result<Answer, Failur
     let is_handled = |catalog: &Catalog| {
         catalog.status.as_ref().is_some_and(|status| status.last_handled_request.as_ref() == Some(&request))
     };
-    match wait_until(session, &namespace, name, sync.waiting.timeout, is_handled).await {
+    match wait_until(session, &namespace, name, sync.waiting.timeout, is_handled).await? {
         Some(catalog) => result(session, &catalog, "synced"),
         None => Err(Failure::new(format!("the hub has not read catalog {name} yet"))
             .hint(format!("check that the hub runs; `fitout catalog show {name}` shows the state of each source"))),
