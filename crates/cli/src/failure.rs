@@ -102,7 +102,7 @@ fn by_status(doing: &str, status: &Status) -> Failure {
             .hint("they may have expired; renew them in your kubeconfig"),
         403 if status.reason == "Forbidden" => Failure::new(format!("cannot {doing}: {}", status.message))
             .hint("ask an administrator of the organization for this right"),
-        404 if status.details.as_ref().is_none_or(|details| details.name.is_empty()) => {
+        404 if !is_from_hub(status) && status.details.as_ref().is_none_or(|details| details.name.is_empty()) => {
             Failure::new(format!("cannot {doing}: the cluster of your kubeconfig does not serve fitout.dev/v1alpha1"))
                 .hint("set KUBECONFIG to a kubeconfig for the hub, and install Fitout's CRDs on the hub")
         }
@@ -112,6 +112,11 @@ fn by_status(doing: &str, status: &Status) -> Failure {
         }
         _ => Failure::new(format!("cannot {doing}: {}", causes(status))),
     }
+}
+
+/// Whether the hub itself answers, through the aggregated API, and not its API server.
+pub(crate) fn is_from_hub(status: &Status) -> bool {
+    status.details.as_ref().is_some_and(|details| details.group == "compute.fitout.dev")
 }
 
 /// The API server's complaint about each field, or its message if it names none.

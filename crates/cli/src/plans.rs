@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::Answer;
 use crate::arguments;
 use crate::connection::Session;
-use crate::failure::{Code, Failure, refused};
+use crate::failure::{Code, Failure, is_from_hub, refused};
 use crate::output::{Format, Paint, as_value};
 use crate::plan_text::{Mark, lines};
 
@@ -35,10 +35,9 @@ pub(crate) async fn ask(session: &Session, spec: PlanSpec) -> Result<Option<Answ
     }
 }
 
-/// Whether it is the API server that says so, and not the hub, which names what it speaks of.
+/// Whether the API server says that nobody serves the aggregated API.
 pub(crate) fn unserved(status: &kube::core::Status) -> bool {
-    let ours = status.details.as_ref().is_some_and(|details| details.group == "compute.fitout.dev");
-    matches!(status.code, 404 | 503) && !ours
+    matches!(status.code, 404 | 503) && !is_from_hub(status)
 }
 
 fn read(file: &Path) -> Result<ExtensionInstance, Failure> {
