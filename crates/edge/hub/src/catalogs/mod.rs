@@ -7,15 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fitout_api::{Catalog, SIDELOADED};
+use fitout_content::Error as ContentError;
 use fitout_model::Digest;
 use fitout_snapshot::{ExtensionEntry, Snapshot};
 use kube::runtime::reflector::ObjectRef;
 use tokio::sync::watch;
 
 use crate::Hub;
+use crate::blocking::run_blocking;
 use crate::cache::Cache;
 use crate::cache::indexes::{Key, key};
-pub(crate) use packages::ReadingGuard;
+pub(crate) use packages::{PackageError, ReadingGuard};
 
 use packages::PackageCache;
 
@@ -36,6 +38,28 @@ pub(crate) struct Snapshots {
     tried: BTreeSet<Key>,
     /// The catalogs that exist; none before the hub has listed them.
     existing: Option<BTreeSet<Key>>,
+}
+
+/// A stored snapshot of a catalog.
+pub(crate) struct StoredSnapshot {
+    pub(crate) digest: Digest,
+    pub(crate) snapshot: Arc<Snapshot>,
+}
+
+/// The reason why a stored snapshot cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoadError {
+    #[error(transparent)]
+    Content(#[from] ContentError),
+    #[error("content {digest} is no snapshot of a catalog: {error}")]
+    Invalid { digest: Digest, error: serde_json::Error },
+}
+
+impl LoadError {
+    /// Whether a retry may succeed. Otherwise the snapshot is lost.
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(self, Self::Content(ContentError::Hub(_)))
+    }
 }
 
 /// The versions of an extension that a catalog offers to one cluster.
@@ -112,6 +136,14 @@ impl Catalogs {
         });
     }
 
+    /// Forgets a catalog that was deleted, also if there is another one of its name.
+    pub(crate) fn forget(&self, catalog: &Key) {
+        self.snapshots.send_if_modified(|snapshots| {
+            snapshots.tried.remove(catalog);
+            snapshots.by_catalog.remove(catalog).is_some()
+        });
+    }
+
     /// Sets the snapshot of a catalog. Notifies if it is another one.
     pub(crate) fn put(&self, catalog: &Key, snapshot: Arc<Snapshot>) {
         self.snapshots.send_if_modified(|snapshots| {
@@ -170,24 +202,27 @@ impl Hub {
         if catalog.1 == SIDELOADED {
             self.catalogs.put(catalog, Arc::new(crate::controllers::sideloads::read(self, &catalog.0)));
         }
-        if let Some(object) = object {
-            self.load_stored(catalog, &object).await;
+        if let Some(object) = object
+            && let Err(error) = self.load_stored(catalog, &object).await
+        {
+            tracing::warn!(catalog = catalog.1, %error, "failed to read the stored snapshot of a catalog");
         }
     }
 
-    /// Reads the stored snapshot of a catalog. Without one, or if it is damaged, the catalog is read from its source.
-    pub(crate) async fn load_stored(&self, catalog: &Key, object: &Catalog) -> Option<Arc<Snapshot>> {
-        let digest = Digest::from(object.status.as_ref()?.digest.clone()?);
-        let text = match self.content.get(&digest).await {
-            Ok(text) => text,
-            Err(error) => {
-                tracing::warn!(catalog = catalog.1, %error, "failed to read the stored snapshot of a catalog");
-                return None;
-            }
+    /// Reads the stored snapshot of a catalog; none if the status names none.
+    pub(crate) async fn load_stored(
+        &self,
+        catalog: &Key,
+        object: &Catalog,
+    ) -> Result<Option<StoredSnapshot>, LoadError> {
+        let Some(digest) = object.status.as_ref().and_then(|status| status.digest.clone()).map(Digest::from) else {
+            return Ok(None);
         };
-        let snapshot = Arc::new(Snapshot::parse(&text).ok()?);
+        let text = self.content.get(&digest).await?;
+        let parsed = run_blocking(text.len(), || Snapshot::parse(&text));
+        let snapshot = Arc::new(parsed.map_err(|error| LoadError::Invalid { digest: digest.clone(), error })?);
         self.catalogs.put(catalog, Arc::clone(&snapshot));
-        Some(snapshot)
+        Ok(Some(StoredSnapshot { digest, snapshot }))
     }
 }
 

@@ -87,15 +87,29 @@ impl Worker {
         let resolution = resolve(request, &offer)?;
         let digest = &resolution.version.digest;
         let (package, pack) = match (lost, &offered.entry) {
-            (Some(lost), _) if lost.entry.digest == *digest => (Arc::clone(&lost.package), &lost.pack),
-            (_, Some(entry)) => {
-                let read = self.hub.package(digest, &entry.pack).await;
-                (read.map_err(|error| RenderError::Unavailable(error.to_string()))?, &entry.pack)
-            }
+            (Some(lost), _) if lost.entry.digest == *digest => (Arc::clone(&lost.package), lost.pack.clone()),
+            (_, Some(entry)) => self.offered_package(digest, &entry.pack).await?,
             // A version is either offered or lost.
             (_, None) => return Err(RenderError::Unresolved(resolution.why)),
         };
-        Ok(ResolvedPackage { package, archive: None, pack: Some(pack.clone()), why: resolution.why })
+        Ok(ResolvedPackage { package, archive: None, pack: Some(pack), why: resolution.why })
+    }
+
+    /// An offered package, from the pack of the catalog. One that is installed is read from the pack of its revision if
+    /// that fails.
+    async fn offered_package(&self, digest: &Digest, pack: &Digest) -> Result<(Arc<Package>, Digest), RenderError> {
+        let error = match self.hub.package(digest, pack).await {
+            Ok(package) => return Ok((package, pack.clone())),
+            Err(error) => error,
+        };
+        let deployed = self.recorded.deployed().filter(|deployed| deployed.definition == *digest);
+        if let Some(own) = deployed.and_then(|deployed| deployed.pack.clone())
+            && let Ok(package) = self.hub.package(digest, &own).await
+        {
+            tracing::warn!(instance = self.name, %error, "lost the offered definition, which is installed");
+            return Ok((package, own));
+        }
+        Err(RenderError::Unavailable(error.to_string()))
     }
 }
 

@@ -63,7 +63,10 @@ async fn sync_namespace(hub: &Hub, namespace: &String) -> anyhow::Result<()> {
             guards.push(hub.store_pack(pack).await?);
         }
         let owner = Owner { namespace, name: SIDELOADED, object: None, builtin: false };
-        extensions::write(hub, &owner, &snapshot).await?;
+        let unwritten = extensions::write(hub, &owner, &snapshot, true).await?;
+        if let Some(first) = unwritten.first() {
+            anyhow::bail!("{first}");
+        }
         hub.catalogs.put(&key, Arc::new(snapshot));
     }
     for (definition, package) in &read {

@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use fitout_testkit::{INSTANCES, apply, condition, object, until};
+use fitout_testkit::{Fault, INSTANCES, Proxy, ProxyRequest, apply, condition, object, until};
 use serde_json::{Value, json};
 
 use crate::world::{LIMIT, World};
 
 const CATALOGS: &str = "/apis/fitout.dev/v1alpha1/namespaces/fitout-system/catalogs";
+const SECRETS: &str = "/api/v1/namespaces/fitout-system/secrets";
 const SHARED: &str = "/apis/fitout.dev/v1alpha1/namespaces/fitout-system/extensions";
 const OWN: &str = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensions";
 
@@ -117,18 +119,36 @@ fn lost_versions_extensions_sources_and_catalogs_stay_installed() -> Result<()> 
     offers(&world, &thing, &["2.0.0", "1.0.0"])?;
     change_value(&world, 4)?;
 
-    // A hub that starts without the source has the snapshot.
-    let world = world.restart_hub()?;
+    // A hub that starts without the source has the snapshot, also if it cannot read it at first.
+    let extension = world.hub.client().get(&thing)?;
+    let (proxy, token) = (Proxy::start(&world.hub)?, world.hub.admin_token()?);
+    proxy.decide(|request| if reads_content(request) { Fault::Refuse } else { Fault::Pass });
+    let world = world.restart_hub_behind(&proxy, &token)?;
+    let says = |part: &'static str| {
+        catalog(&world, "local", part, |catalog| {
+            condition(catalog, "Synced")["message"].as_str().unwrap_or_default().contains(part)
+        })
+    };
+    says("what was read before cannot be read again: the hub cannot access its stored content")?;
+    proxy.decide(|_| Fault::Pass);
+    says("what was read before stays")?;
+    let after = world.hub.client().get(&thing)?;
+    assert_eq!(extension["metadata"]["uid"], after["metadata"]["uid"], "the Extension was deleted");
     change_value(&world, 5)?;
+
+    refused_writes_are_retried(&world, &backup, &proxy)?;
+    let world = stored_content_is_lost(world)?.restart_hub_behind(&proxy, &token)?;
+    catalog_is_created_again(&world, &proxy)?;
+    fs::remove_dir_all(&world.catalog)?;
 
     // The catalog is lost.
     world.hub.client().delete(&format!("{CATALOGS}/local"))?;
     until("the catalog is gone", LIMIT, || {
         world.hub.client().find(&format!("{CATALOGS}/local"))?.map_or(Ok(()), |_| Err(anyhow!("still there")))
     })?;
-    change_value(&world, 6)?;
+    change_value(&world, 8)?;
     let world = world.restart_hub()?;
-    change_value(&world, 7)?;
+    change_value(&world, 9)?;
 
     // Nothing was deleted on the target, but for records of revisions that are not kept.
     let calls = log.calls()?.by("kubernetes-admin").writes();
@@ -143,6 +163,134 @@ fn states_keys_sideloads_and_labels_of_catalogs() -> Result<()> {
     sources_by_kubernetes_version(&world)?;
     sideloads(&world)?;
     builtin(&world)
+}
+
+fn reads_content(request: &ProxyRequest) -> bool {
+    request.method == "GET" && request.path.contains("/secrets/content-")
+}
+
+/// The names of the Secrets with stored content.
+fn stored(world: &World) -> Result<BTreeSet<String>> {
+    let all = world.hub.client().get(&format!("{SECRETS}?fieldSelector=type%3Dfitout.dev/content"))?;
+    let names = all["items"].as_array().cloned().unwrap_or_default();
+    Ok(names.iter().map(|secret| secret["metadata"]["name"].as_str().unwrap().to_owned()).collect())
+}
+
+/// The name of the Secret with the snapshot that the status of a catalog names.
+fn snapshot(world: &World, name: &str) -> Result<String> {
+    let catalog = world.hub.client().get(&format!("{CATALOGS}/{name}"))?;
+    let digest = catalog["status"]["digest"].as_str().context("a digest")?.trim_start_matches("sha256:").to_owned();
+    Ok(format!("content-{}-0", &digest[..40]))
+}
+
+/// Requests a sync, and waits until it is done.
+fn sync(world: &World, name: &str, request: &str) -> Result<Value> {
+    let patch = json!({ "metadata": { "annotations": { "fitout.dev/requestedAt": request } } }).to_string();
+    let words = ["patch", "catalog", name, "--namespace=fitout-system", "--type=merge", "--patch", &patch];
+    world.hub.kubectl().run(&words)?;
+    catalog(world, name, "the request is handled", |catalog| catalog["status"]["lastHandledRequest"] == request)
+}
+
+/// What the API server of the hub refuses for a while is written later.
+fn refused_writes_are_retried(world: &World, backup: &Path, proxy: &Proxy) -> Result<()> {
+    let writes = |path: &'static str| {
+        move |request: &ProxyRequest| {
+            if request.writes() && request.path.contains(path) { Fault::Refuse } else { Fault::Pass }
+        }
+    };
+    // The snapshot is stored, and the status cannot name it.
+    let (text, before) = (snapshot(world, "local")?, stored(world)?);
+    proxy.decide(writes("/catalogs/local/status"));
+    copy(backup, &world.catalog)?;
+    fs::remove_dir_all(world.catalog.join("thing/2.0.0"))?;
+    offers(world, &format!("{SHARED}/local.thing"), &["1.0.0"])?;
+    until("the snapshot is stored", LIMIT, || {
+        if stored(world)?.is_subset(&before) { Err(anyhow!("no")) } else { Ok(()) }
+    })?;
+    proxy.decide(|_| Fault::Pass);
+    until("the status names the stored snapshot", LIMIT, || {
+        let now = snapshot(world, "local")?;
+        if now != text && stored(world)?.contains(&now) { Ok(()) } else { Err(anyhow!("{now}")) }
+    })?;
+
+    // An Extension cannot be written: the status says so.
+    proxy.decide(writes("/extensions"));
+    copy(backup, &world.catalog)?;
+    let partly = sync(world, "local", "partly")?;
+    let problem = partly["status"]["problems"][0].as_str().unwrap_or_default();
+    assert!(problem.starts_with("Extension/local.thing cannot be written: "), "{}", partly["status"]);
+    assert_eq!(condition(&partly, "Synced")["reason"], "PartiallySynced");
+    proxy.decide(|_| Fault::Pass);
+    offers(world, &format!("{SHARED}/local.thing"), &["2.0.0", "1.0.0"])?;
+    catalog(world, "local", "all is written", |catalog| condition(catalog, "Synced")["reason"] == "Synced").map(drop)
+}
+
+/// A catalog that is deleted and created again before the hub notices is another catalog, which owns its Extensions.
+fn catalog_is_created_again(world: &World, proxy: &Proxy) -> Result<()> {
+    let path = format!("{CATALOGS}/local");
+    catalog(world, "local", "the hub has read it", |catalog| condition(catalog, "Synced")["reason"] == "Synced")?;
+    let before = world.hub.client().get(&path)?["metadata"]["uid"].clone();
+    proxy.delay_watches(Some("/catalogs"));
+    world.hub.client().delete(&path)?;
+    until("the catalog is gone", LIMIT, || world.hub.client().find(&path)?.map_or(Ok(()), |_| Err(anyhow!("no"))))?;
+    world.offer()?;
+    let after = world.hub.client().get(&path)?["metadata"]["uid"].clone();
+    assert_ne!(before, after);
+    proxy.delay_watches(None);
+    until("the new catalog owns its Extension", LIMIT, || {
+        let extension = world.hub.client().find(&format!("{SHARED}/local.thing"))?.unwrap_or_default();
+        let owner = &extension["metadata"]["ownerReferences"][0]["uid"];
+        if *owner == after { Ok(()) } else { Err(anyhow!("{owner}")) }
+    })?;
+    catalog(world, "local", "the new catalog is synced", |catalog| condition(catalog, "Synced")["reason"] == "Synced")
+        .map(drop)
+}
+
+/// Instances and the list of extensions survive the loss of what is stored, and a request stores it again.
+fn stored_content_is_lost(world: World) -> Result<World> {
+    let thing = format!("{SHARED}/local.thing");
+    let backup = world.catalog.with_extension("backup");
+    let before = stored(&world)?;
+    let (old, new) = (world.catalog.join("thing/1.0.0"), world.catalog.join("thing/3.0.0"));
+    copy(&old, &new)?;
+    let definition = fs::read_to_string(new.join("definition.yaml"))?.replace("1.0.0", "3.0.0");
+    fs::write(new.join("definition.yaml"), definition)?;
+    sync(&world, "local", "three")?;
+    offers(&world, &thing, &["3.0.0", "2.0.0", "1.0.0"])?;
+    let text = snapshot(&world, "local")?;
+    let packs: Vec<String> =
+        stored(&world)?.into_iter().filter(|name| !before.contains(name) && *name != text).collect();
+    assert_eq!(packs.len(), 1, "{packs:?}");
+
+    // The pack is lost: the installed version is in the pack of its revision, too.
+    world.hub.client().delete(&format!("{SECRETS}/{}", packs[0]))?;
+    let world = world.restart_hub()?;
+    change_value(&world, 6)?;
+    sync(&world, "local", "repair")?;
+    assert!(stored(&world)?.contains(&packs[0]), "the pack is stored again");
+
+    // The snapshot and the source are lost: nothing is known, and nothing is deleted.
+    fs::remove_dir_all(&world.catalog)?;
+    let extension = world.hub.client().get(&thing)?;
+    world.hub.client().delete(&format!("{SECRETS}/{text}"))?;
+    let world = world.restart_hub()?;
+    let says = |part: &'static str| {
+        catalog(&world, "local", part, |catalog| {
+            let problem = catalog["status"]["problems"][0].as_str().unwrap_or_default().to_owned();
+            problem.contains(part)
+                || condition(catalog, "Synced")["message"].as_str().unwrap_or_default().contains(part)
+        })
+    };
+    says("what was read before is lost")?;
+    assert_eq!(world.hub.client().get(&thing)?["metadata"]["uid"], extension["metadata"]["uid"]);
+    copy(&backup, &world.catalog)?;
+    sync(&world, "local", "again")?;
+    says("versions were read; what was read before is lost")?;
+    offers(&world, &thing, &["2.0.0", "1.0.0"])?;
+    let confirmed = sync(&world, "local", "confirm")?;
+    assert_eq!(condition(&confirmed, "Synced")["message"], "2 versions were read");
+    change_value(&world, 7)?;
+    Ok(world)
 }
 
 fn apply_catalog(world: &World, namespace: &str, name: &str, fields: &Value) -> Result<()> {
@@ -283,5 +431,14 @@ fn builtin(world: &World) -> Result<()> {
         world.hub.client().find(&format!("{OWN}/community.hello"))?.context("not yet")
     })?;
     assert_eq!(list(OWN)?, 0);
-    Ok(())
+
+    // An Extension that somebody has deleted is written again at a request, and all of them when the label is removed.
+    world.hub.client().delete(&format!("{SHARED}/community.hello"))?;
+    sync(world, "community", "repair")?;
+    assert!(world.hub.client().find(&format!("{SHARED}/community.hello"))?.is_some());
+    let label = ["label", "catalog", "community", "--namespace=fitout-system", "fitout.dev/builtin-"];
+    world.hub.kubectl().run(&label)?;
+    until("the shared extensions have no label", LIMIT, || {
+        if list(SHARED)? == 0 { Ok(()) } else { Err(anyhow!("{} have it", list(SHARED)?)) }
+    })
 }

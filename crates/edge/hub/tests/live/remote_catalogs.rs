@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, ensure};
 use fitout_testkit::http_server::{Reply, Server, ok, redirect, reply};
-use fitout_testkit::{Cluster, GitServer, KubeVersion, Registry, Spec, add_fake_node, apply, condition, object, until};
+use fitout_testkit::{
+    Cluster, Fault, GitServer, KubeVersion, Proxy, Registry, Spec, add_fake_node, apply, condition, object, until,
+};
 use serde_json::{Value, json};
 
 use crate::repository::Repository;
@@ -278,6 +280,8 @@ fn index(generated: &str, versions: &[(&str, &str)]) -> String {
 #[test]
 fn a_source_that_lies_changes_nothing_and_delays_no_other() -> Result<()> {
     let world = World::start_with(false)?;
+    let (proxy, token) = (Proxy::start(&world.hub)?, world.hub.admin_token()?);
+    let world = world.restart_hub_behind(&proxy, &token)?;
     let answer: Answer = Arc::new(Mutex::new(Box::new(|| ok(index("2030-01-02T00:00:00Z", &[("1.0.0", "a")])))));
     let now = Arc::clone(&answer);
     let elsewhere = Server::start(|_| ok(index("2031-01-02T00:00:00Z", &[("6.6.6", "a")])));
@@ -286,6 +290,18 @@ fn a_source_that_lies_changes_nothing_and_delays_no_other() -> Result<()> {
     add(&world, "liar", &json!({ "helmRepository": { "url": server.url } }))?;
     offers(&world, "liar.web", &["1.0.0"])?;
     let published = versions(&world, "liar.web")?;
+    // What was published cannot be read to be kept: nothing of the source is.
+    proxy.decide(|request| {
+        let reads_content = request.method == "GET" && request.path.contains("/secrets/content-");
+        if reads_content { Fault::Refuse } else { Fault::Pass }
+    });
+    answers(Box::new(|| ok(index("2030-01-02T00:00:01Z", &[("1.0.0", "b")]))));
+    let catalog = sync(&world, "liar", "unreadable", None)?;
+    assert_eq!(reason(&catalog), "Unreachable", "{}", catalog["status"]);
+    assert!(message(&catalog).starts_with("the hub cannot access its stored content"), "{}", message(&catalog));
+    assert_eq!(versions(&world, "liar.web")?, published);
+    proxy.decide(|_| Fault::Pass);
+
     let stolen = elsewhere.url.clone();
     let rows: Vec<(&str, &str, &str, Box<dyn Fn() -> Reply + Send>)> = vec![
         (

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use fitout_hub::{MetricsHandle, Options};
-use fitout_testkit::{Cluster, Installation, Spec};
+use fitout_testkit::{Cluster, Installation, Proxy, Spec};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::runtime::{Builder, Runtime};
@@ -61,7 +61,7 @@ impl World {
     }
 
     fn run(installation: Installation) -> Result<Self> {
-        let world = Self { runtime: run_hub(&installation)?, installation };
+        let world = Self { runtime: run_hub(direct(&installation)?)?, installation };
         world.register()?;
         Ok(world)
     }
@@ -70,12 +70,23 @@ impl World {
     pub fn restart_hub(self) -> Result<Self> {
         let Self { installation, runtime } = self;
         runtime.shutdown_background();
-        Ok(Self { runtime: run_hub(&installation)?, installation })
+        Ok(Self { runtime: run_hub(direct(&installation)?)?, installation })
+    }
+
+    /// Aborts the hub, and starts another, whose requests to its API server go through a proxy.
+    pub fn restart_hub_behind(self, proxy: &Proxy, token: &str) -> Result<Self> {
+        let Self { installation, runtime } = self;
+        runtime.shutdown_background();
+        let kubeconfig = serde_json::from_value(proxy.kubeconfig(token))?;
+        Ok(Self { runtime: run_hub(kubeconfig)?, installation })
     }
 }
 
-fn run_hub(installation: &Installation) -> Result<Runtime> {
-    let kubeconfig = Kubeconfig::from_yaml(&fs::read_to_string(installation.hub.kubeconfig())?)?;
+fn direct(installation: &Installation) -> Result<Kubeconfig> {
+    Ok(Kubeconfig::from_yaml(&fs::read_to_string(installation.hub.kubeconfig())?)?)
+}
+
+fn run_hub(kubeconfig: Kubeconfig) -> Result<Runtime> {
     let (content_gc_grace, lease) = (Duration::from_secs(1), Duration::from_secs(2));
     let options = Options { history: 5, content_gc_grace, lease, ..Options::default() };
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

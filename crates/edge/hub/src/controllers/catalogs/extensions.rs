@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fitout_api::{BUILTIN, Catalog, Extension, ExtensionSpec, ExtensionVersion};
 use fitout_snapshot::{ExtensionEntry, Snapshot, VersionEntry};
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
 use kube::{Api, Resource, ResourceExt};
@@ -34,8 +34,15 @@ impl<'a> Owner<'a> {
 }
 
 /// Creates, replaces and deletes Extensions, so that there is one for each extension of a snapshot. Instances of an
-/// extension that is no longer offered stay installed.
-pub(crate) async fn write(hub: &Hub, owner: &Owner<'_>, snapshot: &Snapshot) -> kube::Result<()> {
+/// extension that is no longer offered stay installed. Deletes nothing unless the snapshot is complete.
+///
+/// Returns a sentence for each Extension that could not be written: one that the API server refuses stops no other.
+pub(crate) async fn write(
+    hub: &Hub,
+    owner: &Owner<'_>,
+    snapshot: &Snapshot,
+    is_complete: bool,
+) -> kube::Result<Vec<String>> {
     let api: Api<Extension> = Api::namespaced(hub.client.clone(), owner.namespace);
     let of_catalog = ListParams::default().fields(&format!("spec.catalog={}", owner.name));
     let mut live: BTreeMap<String, Extension> = BTreeMap::new();
@@ -67,20 +74,33 @@ pub(crate) async fn write(hub: &Hub, owner: &Owner<'_>, snapshot: &Snapshot) -> 
         let api = api.clone();
         async move {
             let name = extension.name_any();
-            match version {
-                None => api.create(&PostParams::default(), &extension).await.map(drop),
-                Some(_) => {
-                    extension.metadata.resource_version = version;
-                    api.replace(&name, &PostParams::default(), &extension).await.map(drop)
-                }
-            }
+            let result = if version.is_some() {
+                extension.metadata.resource_version = version;
+                api.replace(&name, &PostParams::default(), &extension).await.map(drop)
+            } else {
+                api.create(&PostParams::default(), &extension).await.map(drop)
+            };
+            result.err().map(|error| unwritten(&name, &error))
         }
     };
-    stream::iter(writes).map(put).buffer_unordered(CONCURRENT).try_collect::<Vec<()>>().await?;
-    for name in live.into_keys() {
-        found(api.delete(&name, &DeleteParams::default()).await.map(drop))?;
+    let mut failed: Vec<String> =
+        stream::iter(writes).map(put).buffer_unordered(CONCURRENT).filter_map(std::future::ready).collect().await;
+    if is_complete {
+        for name in live.into_keys() {
+            let deleted = found(api.delete(&name, &DeleteParams::default()).await.map(drop));
+            failed.extend(deleted.err().map(|error| unwritten(&name, &error)));
+        }
     }
-    Ok(())
+    // Writes end in any order.
+    failed.sort();
+    Ok(failed)
+}
+
+fn unwritten(name: &str, error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => format!("Extension/{name} cannot be written: {}", status.message),
+        error => format!("Extension/{name} cannot be written: {error}"),
+    }
 }
 
 /// The Extensions of a catalog. One that several sources have lists the versions of all of them.
@@ -179,7 +199,8 @@ mod tests {
             ("1.36", source("old", &["1.0.0"])),
             ("1.100", source("new", &["2.0.0"])),
         ];
-        let snapshot = Snapshot { sources: sources.map(|(key, source)| (key.to_owned(), source)).into() };
+        let sources = sources.map(|(key, source)| (key.to_owned(), source)).into();
+        let snapshot = Snapshot { sources, ..Snapshot::default() };
         let specs = specs("shop", &snapshot);
         assert_eq!((specs.len(), specs[0].summary.as_deref()), (1, Some("new")));
         let versions: Vec<(&str, Option<&str>)> =

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use fitout_api::Catalog;
+use kube::ResourceExt;
 use kube::runtime::reflector::ObjectRef;
 use tokio::task::{AbortHandle, JoinSet};
 use tracing::{Instrument, error_span};
@@ -24,32 +25,43 @@ use crate::Hub;
 use crate::cache::indexes::{Key, key};
 use crate::controllers::sideloads;
 
+/// The task of a catalog.
+struct Running {
+    /// The UID of the catalog: one that is created again under the same name is another catalog.
+    uid: Option<String>,
+    task: AbortHandle,
+}
+
 /// Runs a task for each catalog for as long as it exists. All tasks end with this one.
 pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.cache.others();
     let mut tasks = JoinSet::new();
-    let mut running: BTreeMap<Key, AbortHandle> = BTreeMap::new();
+    let mut running: BTreeMap<Key, Running> = BTreeMap::new();
     loop {
         changes.mark_unchanged();
-        let catalogs: BTreeSet<Key> = hub.cache.catalogs.state().iter().map(|catalog| key(&**catalog)).collect();
+        let catalogs = hub.cache.catalogs.state();
+        let catalogs: BTreeMap<Key, Option<String>> =
+            catalogs.iter().map(|catalog| (key(&**catalog), catalog.uid())).collect();
         let sideloads = sideloads::namespaces(&hub);
-        running.retain(|key, task| {
-            let exists = catalogs.contains(key);
+        running.retain(|key, Running { uid, task }| {
+            let exists = catalogs.get(key) == Some(uid);
             if !exists {
                 task.abort();
+                hub.catalogs.forget(key);
                 hub.content_gc.notify_one();
             }
-            exists
+            // A task ends when its catalog does not exist, which may have been so for a moment only.
+            exists && !task.is_finished()
         });
-        for catalog in &catalogs {
+        for (catalog, uid) in &catalogs {
             if !running.contains_key(catalog) {
                 let span = error_span!("catalog", namespace = catalog.0, catalog = catalog.1);
-                let task = tasks.spawn(sync::follow(Arc::clone(&hub), catalog.clone()).instrument(span));
-                running.insert(catalog.clone(), task);
+                let follow = sync::follow(Arc::clone(&hub), catalog.clone(), uid.clone()).instrument(span);
+                running.insert(catalog.clone(), Running { uid: uid.clone(), task: tasks.spawn(follow) });
             }
         }
         let failed = sideloads::sync(&hub, &sideloads).await;
-        let existing: BTreeSet<Key> = catalogs.into_iter().chain(sideloads.iter().map(sideloads::catalog)).collect();
+        let existing: BTreeSet<Key> = catalogs.into_keys().chain(sideloads.iter().map(sideloads::catalog)).collect();
         hub.catalogs.retain(&existing);
         tokio::select! {
             changed = crate::storage::api_writes::next_change(&mut changes, failed) => changed?,
@@ -60,7 +72,8 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     }
 }
 
-/// A catalog in the cache.
-fn find(hub: &Hub, (namespace, name): &Key) -> Option<Arc<Catalog>> {
-    hub.cache.catalogs.get(&ObjectRef::new(name).within(namespace))
+/// A catalog in the cache, unless another one has taken its name.
+fn find(hub: &Hub, (namespace, name): &Key, uid: Option<&str>) -> Option<Arc<Catalog>> {
+    let catalog = hub.cache.catalogs.get(&ObjectRef::new(name).within(namespace));
+    catalog.filter(|catalog| catalog.metadata.uid.as_deref() == uid)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec, GitSource, HelmRepositorySource};
 use fitout_catalogs::{Directory, RawExtension, SourceExtension, embedded_files, embedded_names, parse_states, split};
+use fitout_content::Error as ContentError;
 use fitout_git::Reference;
 use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionStateRule, unpack_files};
 use fitout_repositories::{Answer, ChartListing, IndexedChart, InvalidTag, RegistryChart, Validators};
@@ -21,7 +22,7 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::error::SourceError;
-use crate::catalogs::ReadingGuard;
+use crate::catalogs::{PackageError, ReadingGuard};
 use crate::charts::credentials::Credentials;
 use crate::{Hub, SYSTEM};
 
@@ -386,7 +387,7 @@ impl<'a> Source<'a> {
         let before = self.before.filter(|before| before.origin == origin);
         let before = before.and_then(|before| before.extensions.get(&name));
         let kept = match before.filter(|_| self.is_immutable()) {
-            Some(before) => self.keep_published(&name, before, &mut packages, &mut published, accepts).await,
+            Some(before) => self.keep_published(&name, before, &mut packages, &mut published, accepts).await?,
             None => vec![],
         };
         if packages.len() > VERSIONS {
@@ -402,8 +403,10 @@ impl<'a> Source<'a> {
         })
         .await?;
         let guard = match before {
-            // The snapshot of the last read names it, so it is stored.
-            Some(before) if before.pack == pack.digest => self.hub.catalogs.keep_while_reading(&pack.digest),
+            // The snapshot of the last read names it, so it is stored. A request repairs what was lost.
+            Some(before) if before.pack == pack.digest && !self.force => {
+                self.hub.catalogs.keep_while_reading(&pack.digest)
+            }
             _ => self.hub.store_pack(&pack).await?,
         };
         let entry = ExtensionEntry::of(&packages, pack.digest).map(|entry| ExtensionEntry { keywords, icon, ..entry });
@@ -430,19 +433,21 @@ impl<'a> Source<'a> {
         packages: &mut [Arc<Package>],
         digests: &mut BTreeMap<Version, Digest>,
         accepts: bool,
-    ) -> Vec<String> {
+    ) -> Result<Vec<String>, SourceError> {
         let mut changed = changed_versions(before, packages, digests);
         changed.retain(|changed| !(accepts && changed.by_publisher));
         if changed.is_empty() {
-            return vec![];
+            return Ok(vec![]);
         }
         let wanted: Vec<Digest> = changed.iter().map(|changed| changed.published.digest.clone()).collect();
         let mut stored = match self.hub.packages(&wanted, &before.pack).await {
             Ok(stored) => stored,
+            // What was published may be kept once it can be read.
+            Err(PackageError::Content(error @ ContentError::Hub(_))) => return Err(error.into()),
             // What was published is lost, so there is nothing to keep.
             Err(error) => {
                 tracing::warn!(extension, %error, "lost published definitions");
-                return vec![];
+                return Ok(vec![]);
             }
         };
         let mut kept = vec![];
@@ -459,7 +464,7 @@ impl<'a> Source<'a> {
             digests.remove(&changed.version);
             digests.extend(changed.published.published.map(|digest| (changed.published.version, digest)));
         }
-        kept
+        Ok(kept)
     }
 }
 

@@ -5,10 +5,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fitout_api::{ACCEPT_REVISION, Catalog, CatalogSource, SYNC_REQUESTED_AT};
+use fitout_api::{ACCEPT_REVISION, Catalog, CatalogSource, SYNC_REQUESTED_AT, reasons};
+use fitout_content::Error as ContentError;
 use fitout_model::Digest;
-use fitout_snapshot::Snapshot;
-use futures::future::join_all;
+use fitout_snapshot::{Snapshot, SourceSnapshot};
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -21,15 +21,26 @@ use super::status::{self, Synced};
 use super::wait::{self, DirectoryWatch};
 use crate::Hub;
 use crate::cache::indexes::Key;
+use crate::catalogs::{LoadError, ReadingGuard};
 use crate::storage::api_writes;
 
 /// The state of a task between two syncs.
 struct Task {
     key: Key,
+    /// The UID of the catalog.
+    uid: Option<String>,
+    /// Whether the stored snapshot was read, is lost, or does not exist.
+    is_loaded: bool,
+    /// The reason why the stored snapshot is lost, until a user requests a sync.
+    lost: Option<String>,
     /// The snapshot of the last good read.
     snapshot: Arc<Snapshot>,
-    /// Whether the Extensions and the stored snapshot are those of the snapshot.
-    written: bool,
+    /// The digest of the stored snapshot; none before the first good read.
+    digest: Option<Digest>,
+    /// Whether the Extensions are those of the snapshot.
+    is_written: bool,
+    /// Whether the Extensions were written as those of the platform.
+    builtin: bool,
     /// The failed syncs in a row.
     failures: u32,
     /// The earliest time of the next attempt, as a source has stated it.
@@ -37,15 +48,24 @@ struct Task {
 }
 
 /// Syncs a catalog for as long as it exists.
-pub(super) async fn follow(hub: Arc<Hub>, key: Key) {
-    let Some(catalog) = super::find(&hub, &key) else { return };
-    let stored = hub.load_stored(&key, &catalog).await;
-    let mut task = Task { key, snapshot: stored.unwrap_or_default(), written: false, failures: 0, retry_after: None };
+pub(super) async fn follow(hub: Arc<Hub>, key: Key, uid: Option<String>) {
+    let mut task = Task {
+        key,
+        uid,
+        is_loaded: false,
+        lost: None,
+        snapshot: Arc::default(),
+        digest: None,
+        is_written: false,
+        builtin: false,
+        failures: 0,
+        retry_after: None,
+    };
     let mut changes = hub.cache.others();
     let mut watched: Option<(Vec<(String, CatalogSource)>, DirectoryWatch)> = None;
     loop {
         changes.mark_unchanged();
-        let Some(catalog) = super::find(&hub, &task.key) else { return };
+        let Some(catalog) = super::find(&hub, &task.key, task.uid.as_deref()) else { return };
         let inputs = wait::inputs(&hub, &catalog);
         let sources = wait::sources(&hub, &catalog);
         // Watched before it is read, so that no change is missed.
@@ -56,7 +76,7 @@ pub(super) async fn follow(hub: Arc<Hub>, key: Key) {
         let pause = wait::pause(&catalog, task.failures, task.retry_after, random());
         let woken = async {
             tokio::select! {
-                () = until_changed(&hub, &task.key, &inputs, &mut changes) => {}
+                () = until_changed(&hub, &task, &inputs, &mut changes) => {}
                 () = async {
                     match &watched {
                         Some((_, directories)) => directories.changed().await,
@@ -71,9 +91,10 @@ pub(super) async fn follow(hub: Arc<Hub>, key: Key) {
 }
 
 /// Waits until a catalog has to be synced at once.
-async fn until_changed(hub: &Hub, key: &Key, inputs: &Value, changes: &mut watch::Receiver<u64>) {
+async fn until_changed(hub: &Hub, task: &Task, inputs: &Value, changes: &mut watch::Receiver<u64>) {
     loop {
-        if super::find(hub, key).is_none_or(|catalog| wait::inputs(hub, &catalog) != *inputs) {
+        let catalog = super::find(hub, &task.key, task.uid.as_deref());
+        if catalog.is_none_or(|catalog| wait::inputs(hub, &catalog) != *inputs) {
             return;
         }
         if changes.changed().await.is_err() {
@@ -104,69 +125,44 @@ impl Task {
         catalog: &Catalog,
         sources: &[(String, CatalogSource)],
     ) -> anyhow::Result<()> {
-        let (namespace, name) = &self.key;
+        if let Err(error) = self.load(hub, catalog).await {
+            return self.failed(hub, catalog, &format!("what was read before cannot be read again: {error}")).await;
+        }
         if catalog.spec.suspend {
             hub.catalogs.failed(&self.key);
+            self.failures = 0;
             return write_status(hub, catalog, status::suspended(catalog, &api_writes::now())).await;
         }
-        let annotation = |name: &str| catalog.annotations().get(name).cloned();
-        let request = annotation(SYNC_REQUESTED_AT);
+        let request = catalog.annotations().get(SYNC_REQUESTED_AT).cloned();
         let handled = catalog.status.as_ref().and_then(|status| status.last_handled_request.clone());
         // A request reads everything: a server may answer that nothing has changed where it has.
         let force = request.is_some() && request != handled;
-        let accepted = annotation(ACCEPT_REVISION);
+        if force && sources.iter().all(|(key, _)| self.snapshot.sources.contains_key(key)) {
+            self.lost = None;
+        }
         let before = Arc::clone(&self.snapshot);
-        let reads = sources.iter().map(async |(key, source)| {
-            let before = before.sources.get(key).map(|source| &**source);
-            let is_contested = before.is_some_and(|before| !before.kept.is_empty());
-            let settings = Settings::of(&catalog.spec, source)?;
-            let read = Source {
-                hub,
-                namespace,
-                source,
-                settings,
-                before,
-                force: force || (is_contested && accepted.is_some()),
-                accepted: accepted.as_deref(),
-            };
-            read.read().await
-        });
-        let results = join_all(reads).await;
         let (mut next, mut errors, mut guards) = (BTreeMap::new(), vec![], vec![]);
-        for ((key, _), result) in sources.iter().zip(results) {
-            let kept = self.snapshot.sources.get(key).cloned();
-            let source = match result {
+        // One after the other: each holds what it reads in memory.
+        for (key, source) in sources {
+            let kept = before.sources.get(key);
+            let source = match read(hub, catalog, source, kept.map(|kept| &**kept), force).await {
                 Ok(Some(Read { snapshot, guards: of_source })) => {
                     guards.extend(of_source);
                     Some(Arc::new(snapshot))
                 }
-                Ok(None) => kept,
+                Ok(None) => kept.cloned(),
                 Err(error) => {
                     errors.push((key.clone(), error));
-                    kept
+                    kept.cloned()
                 }
             };
             next.extend(source.map(|source| (key.clone(), source)));
         }
         let is_failed = errors.iter().any(|(_, error): &(String, SourceError)| error.is_transient());
-        self.failures = if is_failed { self.failures + 1 } else { 0 };
         self.retry_after = errors.iter().filter_map(|(_, error)| error.retry_after()).max();
-        let next = Snapshot { sources: next };
-        let changed = next != *self.snapshot;
-        let stored = catalog.status.as_ref().and_then(|status| status.digest.clone());
-        let mut digest = stored;
-        if changed || digest.is_none() && !next.sources.is_empty() {
-            let text = next.to_bytes();
-            let of_text = Digest::of(&text);
-            // Named by the status of the catalog a moment later.
-            guards.push(hub.catalogs.keep_while_reading(&of_text));
-            let _reservation = hub.content_reservations.reserve().await;
-            hub.content.put(&text).await?;
-            digest = Some(of_text.to_string());
-        }
-        if changed {
-            self.snapshot = Arc::new(next);
-            self.written = false;
+        match self.store(hub, catalog, Snapshot { sources: next }).await {
+            Ok(stored) => guards.extend(stored),
+            Err(error) => return self.failed(hub, catalog, &format!("what was read cannot be stored: {error}")).await,
         }
         if self.snapshot.sources.is_empty() && !errors.is_empty() {
             hub.catalogs.failed(&self.key);
@@ -174,18 +170,116 @@ impl Task {
             hub.catalogs.put(&self.key, Arc::clone(&self.snapshot));
         }
         let keys: Vec<String> = sources.iter().map(|(key, _)| key.clone()).collect();
-        let synced = Synced { snapshot: &self.snapshot, digest, changed, errors: &errors, keys: &keys, request };
-        let status = status::status(catalog, &synced, &api_writes::now());
         // Before the status: a client that waits for the status finds the Extensions.
-        if !self.written {
-            extensions::write(hub, &Owner::of(namespace, name, catalog), &self.snapshot).await?;
-            self.written = true;
-        }
-        write_status(hub, catalog, status).await?;
+        let unwritten = self.write_extensions(hub, catalog, &keys, force).await;
+        self.failures = if is_failed || !unwritten.is_empty() { self.failures + 1 } else { 0 };
+        let stored = catalog.status.as_ref().and_then(|status| status.digest.clone());
+        let synced = Synced {
+            snapshot: &self.snapshot,
+            digest: self.digest.as_ref().map(ToString::to_string).or(stored),
+            errors: &errors,
+            keys: &keys,
+            unwritten: &unwritten,
+            lost: self.lost.as_deref(),
+            request,
+        };
+        write_status(hub, catalog, status::status(catalog, &synced, &api_writes::now())).await?;
         drop(guards);
         hub.content_gc.notify_one();
         Ok(())
     }
+
+    /// Reads the stored snapshot before the first sync. What the sources offer is compared with it, so they are not read
+    /// while it is out of reach. Fails only then; a snapshot that is lost is noted.
+    async fn load(&mut self, hub: &Hub, catalog: &Catalog) -> Result<(), LoadError> {
+        if self.is_loaded {
+            return Ok(());
+        }
+        match hub.load_stored(&self.key, catalog).await {
+            Ok(Some(stored)) => (self.snapshot, self.digest) = (stored.snapshot, Some(stored.digest)),
+            Ok(None) => {}
+            Err(error) if error.is_transient() => return Err(error),
+            Err(error) => {
+                tracing::error!(%error, "lost the stored snapshot of a catalog");
+                self.lost = Some(format!(
+                    "what was read before is lost ({error}), so changes of published versions were not noticed; check                      them and confirm with `fitout catalog sync`"
+                ));
+            }
+        }
+        self.is_loaded = true;
+        Ok(())
+    }
+
+    /// Stores the next snapshot, unless the status names it. Keeps it from the garbage collector until then.
+    async fn store<'a>(
+        &mut self,
+        hub: &'a Hub,
+        catalog: &Catalog,
+        next: Snapshot,
+    ) -> Result<Option<ReadingGuard<'a>>, ContentError> {
+        let has_changed = next != *self.snapshot;
+        // Unless the status was written, the stored snapshot may have been collected.
+        let named = catalog.status.as_ref().and_then(|status| status.digest.as_deref());
+        let is_named = self.digest.as_ref().is_none_or(|digest| Some(digest.as_str()) == named);
+        if !has_changed && is_named {
+            return Ok(None);
+        }
+        let text = next.to_bytes();
+        let digest = Digest::of(&text);
+        let guard = hub.catalogs.keep_while_reading(&digest);
+        {
+            let _reservation = hub.content_reservations.reserve().await;
+            hub.content.put(&text).await?;
+        }
+        if has_changed {
+            self.snapshot = Arc::new(next);
+            self.is_written = false;
+        }
+        self.digest = Some(digest);
+        Ok(Some(guard))
+    }
+
+    /// Writes the Extensions, unless they are current. Returns a sentence for each that could not be written.
+    async fn write_extensions(&mut self, hub: &Hub, catalog: &Catalog, keys: &[String], force: bool) -> Vec<String> {
+        let owner = Owner::of(&self.key.0, &self.key.1, catalog);
+        if self.is_written && self.builtin == owner.builtin && !force {
+            return vec![];
+        }
+        // An Extension of a source that was neither read nor loaded may be offered still.
+        let is_complete = self.lost.is_none() || keys.iter().all(|key| self.snapshot.sources.contains_key(key));
+        let unwritten = match extensions::write(hub, &owner, &self.snapshot, is_complete).await {
+            Ok(unwritten) => unwritten,
+            Err(error) => vec![format!("the Extensions cannot be listed: {error}")],
+        };
+        self.is_written = unwritten.is_empty() && is_complete;
+        self.builtin = owner.builtin;
+        unwritten
+    }
+
+    /// Reports that the hub's own storage fails. The extensions of the last sync stay.
+    async fn failed(&mut self, hub: &Hub, catalog: &Catalog, message: &str) -> anyhow::Result<()> {
+        tracing::warn!(message, "failed to sync catalog");
+        self.failures += 1;
+        hub.catalogs.failed(&self.key);
+        let reason = reasons::synced::UNREACHABLE;
+        write_status(hub, catalog, status::unsynced(catalog, reason, message, &api_writes::now())).await
+    }
+}
+
+/// Reads one source; none if it has not changed.
+async fn read<'a>(
+    hub: &'a Hub,
+    catalog: &'a Catalog,
+    source: &'a CatalogSource,
+    before: Option<&'a SourceSnapshot>,
+    force: bool,
+) -> Result<Option<Read<'a>>, SourceError> {
+    let accepted = catalog.annotations().get(ACCEPT_REVISION).map(String::as_str);
+    let is_contested = before.is_some_and(|before| !before.kept.is_empty());
+    let settings = Settings::of(&catalog.spec, source)?;
+    let force = force || (is_contested && accepted.is_some());
+    let namespace = catalog.metadata.namespace.as_deref().unwrap_or_default();
+    Source { hub, namespace, source, settings, before, force, accepted }.read().await
 }
 
 async fn write_status(hub: &Hub, catalog: &Catalog, status: fitout_api::CatalogStatus) -> anyhow::Result<()> {

@@ -29,6 +29,7 @@ pub(super) fn inputs(hub: &Hub, catalog: &Catalog) -> Value {
     let urls = sources.iter().filter_map(|source| url(source));
     let namespace = catalog.namespace().unwrap_or_default();
     json!([
+        catalog.metadata.uid,
         catalog.metadata.generation,
         annotation(SYNC_REQUESTED_AT),
         annotation(ACCEPT_REVISION),
