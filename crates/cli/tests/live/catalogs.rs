@@ -6,6 +6,7 @@ use std::fs;
 
 use anyhow::{Result, ensure};
 use fitout_testkit::{INSTANCES, Registry, condition, until};
+use serde_json::json;
 
 use crate::command::{Ended, fitout};
 use crate::faults::{Faults, LIMIT};
@@ -68,9 +69,11 @@ fn catalogs_are_added_synced_and_removed() -> Result<()> {
     well(&["extension", "push", &path, &address])?;
     assert_eq!(well(&["catalog", "sync", "own"])?, "synced catalog own: 1 extension, 2 versions\n");
 
-    // What was installed stays when its catalog is removed.
     let install = ["install", "page", "--catalog", "own", "--cluster", "c0", "--version", "1.0.0", "--wait"];
     well(&install)?;
+    withdrawn_versions_are_marked(&faults, &run)?;
+
+    // What was installed stays when its catalog is removed.
     let removed = well(&["catalog", "remove", "own"])?;
     let expected = "removed catalog own; these instances stay installed, at their versions: c0-page\n";
     assert_eq!(removed, expected);
@@ -103,5 +106,33 @@ fn catalogs_are_added_synced_and_removed() -> Result<()> {
     let refused = run(&["catalog", "add", "disk", "--directory", "/etc", "--wait"])?;
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(refused.err.contains("a path on the hub's disk is only for catalogs in fitout-system"), "{refused:?}");
+    Ok(())
+}
+
+/// The instance `c0-page` requests a version that is withdrawn, so the commands name the version to move to.
+fn withdrawn_versions_are_marked(faults: &Faults, run: &dyn Fn(&[&str]) -> Result<Ended>) -> Result<()> {
+    let rule = json!({ "extension": "page", "version": "1.0.0", "state": "Withdrawn", "note": "CVE-2026-1" });
+    let patch = json!({ "spec": { "states": [rule] } }).to_string();
+    let words = ["patch", "catalog", "own", "--namespace=org-acme", "--type=merge", "--patch", &patch];
+    faults.hub.kubectl().run(&words)?;
+    until("the withdrawal is shown", LIMIT, || {
+        let list = run(&["list"])?.well();
+        for part in [
+            "1.0.0 (withdrawn)",
+            "c0-page: 1.0.0 is withdrawn: CVE-2026-1\n  the hub does not move it, because no other version in 1.0.0 fits; \
+             `fitout upgrade c0-page --version 1.1.0` moves it\n",
+        ] {
+            ensure!(list.contains(part), "{part}: {list}");
+        }
+        Ok(())
+    })?;
+    let status = run(&["status", "c0-page"])?.well();
+    assert!(status.contains("  Withdrawn  1.0.0: CVE-2026-1\n  Move       the hub does not move it"), "{status}");
+    let show = run(&["extension", "show", "page"])?.well();
+    for part in
+        ["  1.0.0 is withdrawn: CVE-2026-1\n", "1.1.0     c0         ✓\n1.0.0     c0         withdrawn: CVE-2026-1\n"]
+    {
+        assert!(show.contains(part), "{part}: {show}");
+    }
     Ok(())
 }
