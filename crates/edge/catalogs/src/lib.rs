@@ -15,7 +15,7 @@ use rust_embed::RustEmbed;
 pub use chart::{LocalChart, package as chart_package};
 pub use directory::{Directory, fingerprint};
 pub use extension::{RawExtension, SourceExtension, split};
-pub use states::{STATES, StatesError, parse_states};
+pub use states::{STATES, States, StatesError, parse_states};
 
 #[derive(RustEmbed)]
 #[folder = "../../../catalog"]

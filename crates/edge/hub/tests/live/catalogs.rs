@@ -297,6 +297,18 @@ fn apply_catalog(world: &World, namespace: &str, name: &str, fields: &Value) -> 
     apply(&world.hub, &object("fitout.dev/v1alpha1", "Catalog", namespace, name, fields))
 }
 
+/// Bytes that cannot be compressed.
+fn noise(size: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[0]
+    };
+    (0..size).map(|_| next()).collect()
+}
+
 /// A yanked version is not chosen anew, and a withdrawn one is left.
 fn states(world: &World) -> Result<()> {
     let source = json!({ "directory": { "path": world.catalog } });
@@ -304,6 +316,31 @@ fn states(world: &World) -> Result<()> {
         apply_catalog(world, "fitout-system", "local", &json!({ "spec": { "source": source, "states": states } }))
     };
     let thing = format!("{SHARED}/local.thing");
+    // What is wrong with one extension stops no other: a file of states, and one that is too large.
+    let blob = world.catalog.join("large/1.0.0/data");
+    copy(&world.catalog.join("thing"), &world.catalog.join("large"))?;
+    for version in ["1.0.0", "2.0.0"] {
+        let path = world.catalog.join("large").join(version).join("definition.yaml");
+        fs::write(&path, fs::read_to_string(&path)?.replace("thing", "large"))?;
+    }
+    fs::create_dir_all(&blob)?;
+    for name in ["a", "b"] {
+        fs::write(blob.join(name), noise(17 << 20))?;
+    }
+    let rules = "states:\n- { extension: thing, version: one, state: Yanked }\n\
+                 - { extension: thing, version: 1.0.0, state: Deprecated }\n";
+    fs::write(world.catalog.join("states.yaml"), rules)?;
+    states(&json!([]))?;
+    offers(world, &thing, &["2.0.0", "1.0.0 Deprecated"])?;
+    let partly = catalog(world, "local", "the problems are reported", |catalog| {
+        condition(catalog, "Synced")["reason"] == "PartiallySynced"
+    })?;
+    let problems = partly["status"]["problems"].to_string();
+    assert!(problems.contains("large/: the definitions and files of its versions have"), "{problems}");
+    assert!(problems.contains("states.yaml: states[0].version: "), "{problems}");
+    fs::remove_dir_all(world.catalog.join("large"))?;
+    fs::remove_file(world.catalog.join("states.yaml"))?;
+
     states(&json!([{ "extension": "thing", "version": "2.0.0", "state": "Yanked", "note": "it loses data" }]))?;
     offers(world, &thing, &["2.0.0 Yanked", "1.0.0"])?;
     world.want(&json!({}))?;

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec, GitSource, HelmRepositorySource};
-use fitout_catalogs::{Directory, RawExtension, SourceExtension, embedded_files, embedded_names, parse_states, split};
+use fitout_catalogs::{
+    Directory, RawExtension, SourceExtension, States, embedded_files, embedded_names, parse_states, split,
+};
 use fitout_content::Error as ContentError;
 use fitout_git::Reference;
-use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionStateRule, unpack_files};
+use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionState, VersionStateRule, unpack_files};
 use fitout_repositories::{Answer, ChartListing, IndexedChart, InvalidTag, RegistryChart, Validators};
 use fitout_snapshot::{
     ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, changed_versions, clashing_charts, extension_of, set_states,
@@ -198,8 +200,8 @@ impl<'a> Source<'a> {
             return Ok(None);
         }
         let states = files.remove(fitout_catalogs::STATES);
-        let states = states.map(|text| parse_states(&text)).transpose()?.unwrap_or_default();
-        Ok(Some(Opened { revision, validators, states, ..Opened::of(split(files)) }))
+        let States { rules, problems } = states.map(|text| parse_states(&text)).transpose()?.unwrap_or_default();
+        Ok(Some(Opened { revision, validators, states: rules, problems, ..Opened::of(split(files)) }))
     }
 
     async fn open_directory(&self, path: String) -> Result<Option<Opened>, SourceError> {
@@ -211,7 +213,8 @@ impl<'a> Source<'a> {
         if self.same_settings().is_some_and(|before| before.revision == fingerprint.as_str()) {
             return Ok(None);
         }
-        let states = directory.states.as_deref().map(parse_states).transpose()?.unwrap_or_default();
+        let states = directory.states.as_deref().map(parse_states).transpose()?;
+        let States { rules: states, problems } = states.unwrap_or_default();
         let (sender, extensions) = mpsc::channel(AHEAD);
         spawn_blocking(move || {
             for extension in directory {
@@ -220,7 +223,7 @@ impl<'a> Source<'a> {
                 }
             }
         });
-        Ok(Some(Opened { revision: fingerprint.to_string(), states, extensions, ..Opened::of(vec![]) }))
+        Ok(Some(Opened { revision: fingerprint.to_string(), states, problems, extensions, ..Opened::of(vec![]) }))
     }
 
     async fn open_repository(&self, repository: &HelmRepositorySource) -> Result<Option<Opened>, SourceError> {
@@ -402,25 +405,37 @@ impl<'a> Source<'a> {
             (packages, pack)
         })
         .await?;
-        let guard = match before {
+        let stored = match before {
             // The snapshot of the last read names it, so it is stored. A request repairs what was lost.
             Some(before) if before.pack == pack.digest && !self.force => {
-                self.hub.catalogs.keep_while_reading(&pack.digest)
+                Ok(self.hub.catalogs.keep_while_reading(&pack.digest))
             }
-            _ => self.hub.store_pack(&pack).await?,
+            _ => self.hub.store_pack(&pack).await,
         };
-        let entry = ExtensionEntry::of(&packages, pack.digest).map(|entry| ExtensionEntry { keywords, icon, ..entry });
+        let (entry, guard) = match stored {
+            Ok(guard) => {
+                let entry = ExtensionEntry::of(&packages, pack.digest);
+                let mut entry = entry.map(|entry| ExtensionEntry { keywords, icon, ..entry });
+                for version in entry.iter_mut().flat_map(|entry| &mut entry.versions) {
+                    version.published = published.remove(&version.version);
+                }
+                (entry, Some(guard))
+            }
+            Err(ContentError::TooLarge(bytes)) => {
+                problems.push(too_large(&name, bytes, before.is_some()));
+                let guard = before.map(|before| self.hub.catalogs.keep_while_reading(&before.pack));
+                (before.map(|before| without_states(before)), guard)
+            }
+            Err(error) => return Err(error.into()),
+        };
         let Some(mut entry) = entry else {
-            return Ok(ReadExtension { entry: None, problems, kept, guard: Some(guard) });
+            return Ok(ReadExtension { entry: None, problems, kept, guard });
         };
-        for version in &mut entry.versions {
-            version.published = published.remove(&version.version);
-        }
         for rules in [&own[..], states, &self.settings.states] {
             let set = set_states(&name, &mut entry, rules);
             set.map_err(|error| SourceError::Range { field: "the version of a state", error })?;
         }
-        Ok(ReadExtension { entry: Some((name, entry)), problems, kept, guard: Some(guard) })
+        Ok(ReadExtension { entry: Some((name, entry)), problems, kept, guard })
     }
 
     /// Replaces packages by those that were published: where the source has changed a version, unless a user accepts that, and
@@ -489,6 +504,23 @@ impl Opened {
             extensions,
         }
     }
+}
+
+fn too_large(extension: &str, bytes: usize, is_known: bool) -> String {
+    let stays = if is_known { "what was read before stays" } else { "it is left out" };
+    format!(
+        "{extension}/: the definitions and files of its versions have {bytes} bytes (compressed), and 32 MB is the limit; \
+         {stays}; remove old versions or files from the source"
+    )
+}
+
+/// An entry whose versions have no state yet.
+fn without_states(entry: &ExtensionEntry) -> ExtensionEntry {
+    let mut entry = entry.clone();
+    for version in &mut entry.versions {
+        (version.state, version.note) = (VersionState::Listed, None);
+    }
+    entry
 }
 
 /// Whether a time is earlier than another. Only times in RFC 3339 are compared.
