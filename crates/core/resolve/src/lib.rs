@@ -139,10 +139,13 @@ impl Fitting<'_> {
     /// A remark on its state for users, as the end of a sentence.
     fn remark(&self) -> String {
         let Candidate { state, note, offered, .. } = self.candidate;
-        match state {
-            _ if !offered => "; the catalog no longer offers it".to_owned(),
-            VersionState::Listed => String::new(),
-            state => format!("; it is {}{}", state.adjective(), reason(*note)),
+        match (state, offered) {
+            (VersionState::Listed, true) => String::new(),
+            (VersionState::Listed, false) => "; the catalog no longer offers it".to_owned(),
+            (state, true) => format!("; it is {}{}", state.adjective(), reason(*note)),
+            (state, false) => {
+                format!("; it is {}{}, and the catalog no longer offers it", state.adjective(), reason(*note))
+            }
         }
     }
 }
@@ -457,5 +460,17 @@ mod tests {
         assert_eq!(answer(&question), stays);
         let question = Question { wanted: Some("1.0.0"), ..question };
         assert_eq!(answer(&question), "1.0.0 is the newest in 1.0.0 that fits Kubernetes v1.36.3");
+    }
+
+    #[test]
+    fn a_lost_version_that_is_withdrawn_is_left() {
+        let mut versions = [version("1.0.0", ">=1.30", None), version("1.1.0", ">=1.30", None)];
+        (versions[1].offered, versions[1].state, versions[1].note) = (false, VersionState::Withdrawn, Some("CVE-1"));
+        let question = Question { versions: &versions, ..ask("v1.36.3", None, Some("1.1.0")) };
+        let left = "1.1.0 is withdrawn (CVE-1); 1.0.0 is the newest that fits Kubernetes v1.36.3";
+        assert_eq!(answer(&question), left);
+        let question = Question { versions: &versions[1..], ..question };
+        let stays = "1.1.0 is installed and no other version fits; it is withdrawn (CVE-1), and the catalog no longer offers it";
+        assert_eq!(answer(&question), stays);
     }
 }

@@ -8,6 +8,7 @@ mod entry;
 mod filter;
 mod pack;
 mod published;
+mod rules;
 mod shared;
 mod states;
 
@@ -16,7 +17,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use fitout_helm_ranges::kubernetes;
-use fitout_model::{Digest, Problem};
+use fitout_model::{Digest, Problem, VersionStateRule};
 use serde::{Deserialize, Serialize};
 
 pub use chart::{
@@ -26,6 +27,7 @@ pub use entry::{ExtensionEntry, VersionEntry};
 pub use filter::{Filters, Pattern};
 pub use pack::{Pack, PackError};
 pub use published::{Changed, changed_versions};
+pub use rules::{CatalogRules, VersionPattern};
 pub use states::set_states;
 
 /// All extensions that a catalog offers.
@@ -35,6 +37,9 @@ pub struct Snapshot {
     /// versions has an empty key.
     #[serde(with = "shared")]
     pub sources: BTreeMap<String, Arc<SourceSnapshot>>,
+    /// The rules of the catalog. They are not applied to what was read of the sources.
+    #[serde(default, skip_serializing_if = "CatalogRules::is_empty")]
+    pub rules: CatalogRules,
 }
 
 /// The extensions that one source of a catalog offers.
@@ -43,7 +48,7 @@ pub struct Snapshot {
 pub struct SourceSnapshot {
     /// The digest of the source's address.
     pub origin: String,
-    /// The digest of the address, the filters and the states: all that decides what is read.
+    /// The digest of the address and the filters: all that decides what is read.
     #[serde(default)]
     pub settings: String,
     /// The revision that was read: a commit, or the digest of an index or an archive.
@@ -58,6 +63,10 @@ pub struct SourceSnapshot {
     /// When the source says that it was made, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,
+    /// The states that the source declares for versions, also for those that it does not offer. They are applied to what was
+    /// read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<VersionStateRule>,
     /// The extensions by name.
     #[serde(with = "shared")]
     pub extensions: BTreeMap<String, Arc<ExtensionEntry>>,
@@ -156,12 +165,13 @@ mod tests {
         let source = |name: &str| Arc::new(SourceSnapshot { origin: name.to_owned(), ..SourceSnapshot::default() });
         let by_version = Snapshot {
             sources: [("1.35", "old"), ("1.36", "new")].map(|(key, name)| (key.to_owned(), source(name))).into(),
+            ..Snapshot::default()
         };
         let origin = |snapshot: &Snapshot, version| snapshot.source_for(version).map(|source| source.origin.clone());
         assert_eq!(origin(&by_version, "v1.35.4").as_deref(), Some("old"));
         assert_eq!(origin(&by_version, "v1.36.3+k3s1").as_deref(), Some("new"));
         assert_eq!(origin(&by_version, "v1.34.0"), None);
-        let for_all = Snapshot { sources: [(String::new(), source("all"))].into() };
+        let for_all = Snapshot { sources: [(String::new(), source("all"))].into(), ..Snapshot::default() };
         assert_eq!(origin(&for_all, "v1.34.0-gke.1").as_deref(), Some("all"));
         assert_eq!((for_all.keys().len(), by_version.keys()), (0, vec!["1.35", "1.36"]));
         assert_eq!(Snapshot::parse(&by_version.to_bytes()).unwrap(), by_version);

@@ -3,13 +3,13 @@
 use fitout_helm_ranges::{Error, Range, Version};
 use fitout_model::VersionStateRule;
 
-use crate::ExtensionEntry;
+use crate::VersionEntry;
 
-/// Sets the states of an extension's versions. Of several rules that match a version, the last one counts.
-pub fn set_states(extension: &str, entry: &mut ExtensionEntry, rules: &[VersionStateRule]) -> Result<(), Error> {
+/// Sets the states of versions of an extension. Of several rules that match a version, the last one counts.
+pub fn set_states(extension: &str, versions: &mut [VersionEntry], rules: &[VersionStateRule]) -> Result<(), Error> {
     for rule in rules.iter().filter(|rule| rule.extension == extension) {
         let range = rule.version.as_deref().map(Range::parse).transpose()?;
-        for version in &mut entry.versions {
+        for version in &mut *versions {
             let text = version.version.to_string();
             // A range admits no pre-release that it does not name; the version itself always means that version.
             let matches = range.as_ref().is_none_or(|range| {
@@ -30,7 +30,6 @@ mod tests {
     use fitout_model::{Digest, VersionState};
 
     use super::*;
-    use crate::VersionEntry;
 
     #[test]
     fn the_last_matching_rule_counts() {
@@ -44,16 +43,7 @@ mod tests {
             digest: Digest::of(text),
             published: None,
         };
-        let mut entry = ExtensionEntry {
-            display_name: None,
-            summary: None,
-            publisher: None,
-            categories: vec![],
-            keywords: vec![],
-            icon: None,
-            pack: Digest::of(""),
-            versions: ["2.0.0-rc.1", "1.1.0", "1.0.0"].map(version).into(),
-        };
+        let mut versions = ["2.0.0-rc.1", "1.1.0", "1.0.0"].map(version);
         let rule = |extension: &str, version: Option<&str>, state, note: &str| VersionStateRule {
             extension: extension.to_owned(),
             version: version.map(str::to_owned),
@@ -66,9 +56,8 @@ mod tests {
             rule("web", Some("2.0.0-rc.1"), VersionState::Yanked, "broken"),
             rule("other", None, VersionState::Yanked, "not ours"),
         ];
-        set_states("web", &mut entry, &rules).unwrap();
-        let states: Vec<_> =
-            entry.versions.iter().map(|version| (version.state, version.note.as_deref().unwrap())).collect();
+        set_states("web", &mut versions, &rules).unwrap();
+        let states = versions.each_ref().map(|version| (version.state, version.note.as_deref().unwrap()));
         let expected = [
             (VersionState::Yanked, "broken"),
             (VersionState::Deprecated, "use webs"),

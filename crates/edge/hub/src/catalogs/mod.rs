@@ -33,11 +33,19 @@ pub(crate) struct Catalogs {
 #[derive(Default)]
 pub(crate) struct Snapshots {
     /// By namespace and name of the catalog.
-    by_catalog: BTreeMap<Key, Arc<Snapshot>>,
+    by_catalog: BTreeMap<Key, ReadCatalog>,
     /// The catalogs that were read, or failed to be read, since the hub acquired the lease.
     tried: BTreeSet<Key>,
     /// The catalogs that exist; none before the hub has listed them.
     existing: Option<BTreeSet<Key>>,
+}
+
+/// A catalog that was read.
+struct ReadCatalog {
+    /// What was read of its sources.
+    read: Arc<Snapshot>,
+    /// What the catalog offers of that.
+    offered: Arc<Snapshot>,
 }
 
 /// A stored snapshot of a catalog.
@@ -82,9 +90,9 @@ impl Default for Catalogs {
 }
 
 impl Catalogs {
-    /// The snapshot of a catalog, or none before it was read.
+    /// What a catalog offers, or none before it was read.
     pub(crate) fn snapshot(&self, catalog: &Key) -> Option<Arc<Snapshot>> {
-        self.snapshots.borrow().by_catalog.get(catalog).cloned()
+        self.snapshots.borrow().by_catalog.get(catalog).map(|catalog| Arc::clone(&catalog.offered))
     }
 
     /// The versions of an extension that a catalog offers to a cluster with this Kubernetes version.
@@ -144,14 +152,18 @@ impl Catalogs {
         });
     }
 
-    /// Sets the snapshot of a catalog. Notifies if it is another one.
-    pub(crate) fn put(&self, catalog: &Key, snapshot: Arc<Snapshot>) {
+    /// Sets what was read of a catalog. Notifies if it is something else than before.
+    pub(crate) fn put(&self, catalog: &Key, read: Arc<Snapshot>) {
+        let offered = read.offered().unwrap_or_else(|error| {
+            // The rules were checked before they were stored.
+            tracing::error!(catalog = catalog.1, %error, "a stored rule of a catalog is invalid");
+            Snapshot::clone(&read)
+        });
         self.snapshots.send_if_modified(|snapshots| {
             snapshots.tried.insert(catalog.clone());
-            snapshots
-                .by_catalog
-                .insert(catalog.clone(), Arc::clone(&snapshot))
-                .is_none_or(|before| *before != *snapshot)
+            let is_new = snapshots.by_catalog.get(catalog).is_none_or(|before| *before.read != *read);
+            snapshots.by_catalog.insert(catalog.clone(), ReadCatalog { read, offered: Arc::new(offered) });
+            is_new
         });
     }
 
@@ -173,13 +185,13 @@ impl Catalogs {
         }
         // The sideloaded catalogs are read from objects, all of them at once.
         let complete = snapshots.existing.is_some();
-        named.extend(snapshots.by_catalog.values().flat_map(|snapshot| snapshot.packs().cloned()));
+        named.extend(snapshots.by_catalog.values().flat_map(|catalog| catalog.read.packs().cloned()));
         complete.then_some(named)
     }
 
     /// Whether a snapshot names this pack. If one does, the pack is stored.
     pub(crate) fn names_pack(&self, pack: &Digest) -> bool {
-        self.snapshots.borrow().by_catalog.values().any(|snapshot| snapshot.packs().any(|named| named == pack))
+        self.snapshots.borrow().by_catalog.values().any(|catalog| catalog.read.packs().any(|named| named == pack))
     }
 
     fn reading(&self) -> MutexGuard<'_, BTreeMap<Digest, usize>> {

@@ -50,10 +50,15 @@ impl Worker {
         self.hub.catalogs.known(&catalog).await;
         let kubernetes = &self.target.info().version;
         let offered = self.hub.catalogs.offered(&catalog, &instance.spec.extension.name, kubernetes);
-        let lost = match self.recorded.deployed() {
+        let mut lost = match self.recorded.deployed() {
             Some(deployed) if !offered.has(&deployed.version) => self.lost(deployed).await,
             _ => Ok(None),
         };
+        if let (Ok(Some(lost)), Some(snapshot)) = (&mut lost, self.hub.catalogs.snapshot(&catalog))
+            && let Err(error) = snapshot.set_lost_state(kubernetes, &instance.spec.extension.name, &mut lost.entry)
+        {
+            tracing::warn!(instance = self.name, %error, "a state of the installed version is invalid");
+        }
         Versions { offered, lost }
     }
 

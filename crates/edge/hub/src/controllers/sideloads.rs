@@ -146,7 +146,7 @@ fn snapshot(read: &[ReadDefinition]) -> (Snapshot, Vec<Pack>) {
         Some(format!("{}/{}: {problem}", spec.extension, spec.version))
     });
     source.problems = problems.collect();
-    (Snapshot { sources: [(String::new(), Arc::new(source))].into() }, packs)
+    (Snapshot { sources: [(String::new(), Arc::new(source))].into(), ..Snapshot::default() }, packs)
 }
 
 /// Says in the status of a definition whether it can be installed.

@@ -355,8 +355,47 @@ fn states(world: &World) -> Result<()> {
     states(&json!([{ "extension": "thing", "version": "<2", "state": "Withdrawn", "note": "CVE-1" }]))?;
     offers(world, &thing, &["2.0.0", "1.0.0 Withdrawn"])?;
     assert_eq!(world.ready(2)?["status"]["version"], "2.0.0");
+    states_without_the_source(world)?;
     world.hub.kubectl().run(&["delete", "extensioninstance", "thing", "--namespace=org-acme", "--timeout=30s"])?;
     Ok(())
+}
+
+/// A withdrawn version is left also if the source is lost, if the catalog is suspended, or if the publisher has removed it.
+fn states_without_the_source(world: &World) -> Result<()> {
+    let thing = format!("{SHARED}/local.thing");
+    let apply = |suspend: bool, states: &Value| {
+        let source = json!({ "directory": { "path": world.catalog } });
+        let spec = json!({ "spec": { "source": source, "suspend": suspend, "states": states } });
+        apply_catalog(world, "fitout-system", "local", &spec)
+    };
+    let reason_is = |reason: &'static str| {
+        catalog(world, "local", reason, |catalog| condition(catalog, "Synced")["reason"] == reason).map(drop)
+    };
+    let withdrawn = |version: &str, note: &str| {
+        json!({ "extension": "thing", "version": version, "state": "Withdrawn", "note": note })
+    };
+    let lost = world.catalog.with_extension("lost");
+    fs::rename(&world.catalog, &lost)?;
+    apply(false, &json!([withdrawn("2.0.0", "CVE-2")]))?;
+    offers(world, &thing, &["2.0.0 Withdrawn", "1.0.0"])?;
+    assert_eq!(world.ready(3)?["status"]["version"], "1.0.0");
+    reason_is("Unreachable")?;
+
+    apply(true, &json!([withdrawn("1.0.0", "CVE-1")]))?;
+    offers(world, &thing, &["2.0.0", "1.0.0 Withdrawn"])?;
+    assert_eq!(world.ready(4)?["status"]["version"], "2.0.0");
+    reason_is("Suspended")?;
+
+    fs::rename(&lost, &world.catalog)?;
+    let (offered, removed) = (world.catalog.join("thing/2.0.0"), lost.with_extension("removed"));
+    fs::rename(&offered, &removed)?;
+    let states = world.catalog.join("states.yaml");
+    fs::write(&states, json!({ "states": [withdrawn("2.x", "CVE-3")] }).to_string())?;
+    apply(false, &json!([]))?;
+    offers(world, &thing, &["1.0.0"])?;
+    assert_eq!(world.ready(5)?["status"]["version"], "1.0.0");
+    fs::rename(&removed, &offered)?;
+    Ok(fs::remove_file(&states)?)
 }
 
 /// A cluster is offered the source of its Kubernetes version; the same version may have another content in each.

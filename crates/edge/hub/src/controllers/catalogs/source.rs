@@ -13,7 +13,8 @@ use fitout_git::Reference;
 use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionState, VersionStateRule, unpack_files};
 use fitout_repositories::{Answer, ChartListing, IndexedChart, InvalidTag, RegistryChart, Validators};
 use fitout_snapshot::{
-    ExtensionEntry, Filters, Pack, Pattern, SourceSnapshot, changed_versions, clashing_charts, extension_of, set_states,
+    CatalogRules, ExtensionEntry, Filters, Pack, SourceSnapshot, VersionPattern, changed_versions, clashing_charts,
+    extension_of, set_states,
 };
 use flate2::read::GzDecoder;
 use futures::{StreamExt, TryFutureExt, TryStreamExt, stream};
@@ -61,7 +62,6 @@ pub(super) struct Source<'a> {
 /// The settings that decide how a source is read, apart from its address.
 pub(super) struct Settings {
     filters: Filters,
-    states: Vec<VersionStateRule>,
     /// Differs for other sources and filters: the source is read as a whole then.
     digest: String,
 }
@@ -95,17 +95,37 @@ struct Opened {
 
 impl Settings {
     pub(super) fn of(spec: &CatalogSpec, source: &CatalogSource) -> Result<Self, SourceError> {
-        fn pattern(filter: &CatalogFilter) -> Pattern<'_> {
-            Pattern { name: filter.name.as_deref(), version: filter.version.as_deref() }
-        }
-        let filters = Filters::new(spec.include.iter().map(pattern), spec.exclude.iter().map(pattern));
-        let digest = Digest::of_value(&json!([source, spec.include, spec.exclude, spec.states]));
-        Ok(Self {
-            filters: filters.map_err(|error| SourceError::Range { field: "spec.include or spec.exclude", error })?,
-            states: spec.states.clone(),
-            digest: digest.to_string(),
-        })
+        let digest = Digest::of_value(&json!([source, spec.include, spec.exclude]));
+        let filters = rules(spec).and_then(|rules| filters(&rules));
+        let filters = filters.map_err(|InvalidRange { field, error }| SourceError::Range { field, error })?;
+        Ok(Self { filters, digest: digest.to_string() })
     }
+}
+
+/// An invalid range of versions in the spec of a catalog.
+pub(super) struct InvalidRange {
+    field: &'static str,
+    error: fitout_helm_ranges::Error,
+}
+
+/// The rules of a catalog.
+pub(super) fn rules(spec: &CatalogSpec) -> Result<CatalogRules, InvalidRange> {
+    let pattern = |CatalogFilter { name, version }: &CatalogFilter| VersionPattern {
+        name: name.clone(),
+        version: version.clone(),
+    };
+    let rules = CatalogRules {
+        include: spec.include.iter().map(pattern).collect(),
+        exclude: spec.exclude.iter().map(pattern).collect(),
+        states: spec.states.clone(),
+    };
+    filters(&rules)?;
+    rules.check_states().map_err(|error| InvalidRange { field: "spec.states", error })?;
+    Ok(rules)
+}
+
+fn filters(rules: &CatalogRules) -> Result<Filters, InvalidRange> {
+    rules.filters().map_err(|error| InvalidRange { field: "spec.include or spec.exclude", error })
 }
 
 impl<'a> Source<'a> {
@@ -121,11 +141,12 @@ impl<'a> Source<'a> {
                 generated: opened.generated,
                 memory: opened.memory,
                 problems: opened.problems,
+                states: opened.states,
                 ..SourceSnapshot::default()
             },
             guards: vec![],
         };
-        let states = opened.states;
+        let states = read.snapshot.states.clone();
         let raw = stream::poll_fn(move |context| opened.extensions.poll_recv(context));
         let accepts = self.accepted == Some(&read.snapshot.revision);
         let origin = read.snapshot.origin.clone();
@@ -431,8 +452,8 @@ impl<'a> Source<'a> {
         let Some(mut entry) = entry else {
             return Ok(ReadExtension { entry: None, problems, kept, guard });
         };
-        for rules in [&own[..], states, &self.settings.states] {
-            let set = set_states(&name, &mut entry, rules);
+        for rules in [&own[..], states] {
+            let set = set_states(&name, &mut entry.versions, rules);
             set.map_err(|error| SourceError::Range { field: "the version of a state", error })?;
         }
         Ok(ReadExtension { entry: Some((name, entry)), problems, kept, guard })

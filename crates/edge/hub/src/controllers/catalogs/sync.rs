@@ -8,7 +8,7 @@ use std::time::Duration;
 use fitout_api::{ACCEPT_REVISION, Catalog, CatalogSource, SYNC_REQUESTED_AT, reasons};
 use fitout_content::Error as ContentError;
 use fitout_model::Digest;
-use fitout_snapshot::{Snapshot, SourceSnapshot};
+use fitout_snapshot::{CatalogRules, Snapshot, SourceSnapshot};
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -129,9 +129,7 @@ impl Task {
             return self.failed(hub, catalog, &format!("what was read before cannot be read again: {error}")).await;
         }
         if catalog.spec.suspend {
-            hub.catalogs.failed(&self.key);
-            self.failures = 0;
-            return write_status(hub, catalog, status::suspended(catalog, &api_writes::now())).await;
+            return self.suspended(hub, catalog).await;
         }
         let request = catalog.annotations().get(SYNC_REQUESTED_AT).cloned();
         let handled = catalog.status.as_ref().and_then(|status| status.last_handled_request.clone());
@@ -139,6 +137,12 @@ impl Task {
         let force = request.is_some() && request != handled;
         if force && sources.iter().all(|(key, _)| self.snapshot.sources.contains_key(key)) {
             self.lost = None;
+        }
+        let rules = self.rules(catalog);
+        // A source may take long to answer, and a withdrawal must not wait for it.
+        if rules != self.snapshot.rules && !self.snapshot.sources.is_empty() {
+            let sources = self.snapshot.sources.clone();
+            hub.catalogs.put(&self.key, Arc::new(Snapshot { sources, rules: rules.clone() }));
         }
         let before = Arc::clone(&self.snapshot);
         let (mut next, mut errors, mut guards) = (BTreeMap::new(), vec![], vec![]);
@@ -160,7 +164,7 @@ impl Task {
         }
         let is_failed = errors.iter().any(|(_, error): &(String, SourceError)| error.is_transient());
         self.retry_after = errors.iter().filter_map(|(_, error)| error.retry_after()).max();
-        match self.store(hub, catalog, Snapshot { sources: next }).await {
+        match self.store(hub, catalog, Snapshot { sources: next, rules }).await {
             Ok(stored) => guards.extend(stored),
             Err(error) => return self.failed(hub, catalog, &format!("what was read cannot be stored: {error}")).await,
         }
@@ -175,7 +179,7 @@ impl Task {
         self.failures = if is_failed || !unwritten.is_empty() { self.failures + 1 } else { 0 };
         let stored = catalog.status.as_ref().and_then(|status| status.digest.clone());
         let synced = Synced {
-            snapshot: &self.snapshot,
+            snapshot: &self.offered(hub),
             digest: self.digest.as_ref().map(ToString::to_string).or(stored),
             errors: &errors,
             keys: &keys,
@@ -208,6 +212,42 @@ impl Task {
         }
         self.is_loaded = true;
         Ok(())
+    }
+
+    /// Applies the rules of a catalog to what was read before, and reads nothing.
+    async fn suspended(&mut self, hub: &Hub, catalog: &Catalog) -> anyhow::Result<()> {
+        self.failures = 0;
+        let next = Snapshot { sources: self.snapshot.sources.clone(), rules: self.rules(catalog) };
+        let guard = match self.store(hub, catalog, next).await {
+            Ok(guard) => guard,
+            Err(error) => {
+                return self.failed(hub, catalog, &format!("the rules cannot be stored: {error}")).await;
+            }
+        };
+        let mut status = status::suspended(catalog, &api_writes::now());
+        if self.snapshot.sources.is_empty() {
+            hub.catalogs.failed(&self.key);
+        } else {
+            hub.catalogs.put(&self.key, Arc::clone(&self.snapshot));
+            let keys: Vec<String> = self.snapshot.sources.keys().cloned().collect();
+            if !self.write_extensions(hub, catalog, &keys, false).await.is_empty() {
+                self.failures += 1;
+            }
+            status.digest = self.digest.as_ref().map(ToString::to_string).or(status.digest);
+        }
+        write_status(hub, catalog, status).await?;
+        drop(guard);
+        Ok(())
+    }
+
+    /// What the catalog offers.
+    fn offered(&self, hub: &Hub) -> Arc<Snapshot> {
+        hub.catalogs.snapshot(&self.key).unwrap_or_else(|| Arc::clone(&self.snapshot))
+    }
+
+    /// The rules of a catalog; invalid ones change nothing, and are an error of each source.
+    fn rules(&self, catalog: &Catalog) -> CatalogRules {
+        super::source::rules(&catalog.spec).unwrap_or_else(|_| self.snapshot.rules.clone())
     }
 
     /// Stores the next snapshot, unless the status names it. Keeps it from the garbage collector until then.
@@ -247,7 +287,7 @@ impl Task {
         }
         // An Extension of a source that was neither read nor loaded may be offered still.
         let is_complete = self.lost.is_none() || keys.iter().all(|key| self.snapshot.sources.contains_key(key));
-        let unwritten = match extensions::write(hub, &owner, &self.snapshot, is_complete).await {
+        let unwritten = match extensions::write(hub, &owner, &self.offered(hub), is_complete).await {
             Ok(unwritten) => unwritten,
             Err(error) => vec![format!("the Extensions cannot be listed: {error}")],
         };
