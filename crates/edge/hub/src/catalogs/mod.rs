@@ -212,7 +212,10 @@ impl Hub {
             return;
         }
         if catalog.1 == SIDELOADED {
-            self.catalogs.put(catalog, Arc::new(crate::controllers::sideloads::read(self, &catalog.0)));
+            match crate::controllers::sideloads::read(self, &catalog.0).await {
+                Ok(snapshot) => self.catalogs.put(catalog, Arc::new(snapshot)),
+                Err(error) => tracing::warn!(%error, "failed to read sideloaded definitions"),
+            }
         }
         if let Some(object) = object
             && let Err(error) = self.load_stored(catalog, &object).await

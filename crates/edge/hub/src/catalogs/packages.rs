@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fitout_content::Error as ContentError;
+use fitout_content::{Error as ContentError, Packed};
 use fitout_model::{Digest, Package};
 use fitout_snapshot::{Pack, PackError};
 
@@ -74,8 +74,15 @@ impl Hub {
         // A collection that is under way may be about to delete the same content.
         let _reservation = self.content_reservations.reserve().await;
         let guard = self.catalogs.keep_while_reading(&pack.digest);
-        self.content.put(&pack.content).await?;
+        self.put_content(&pack.content).await?;
         Ok(guard)
+    }
+
+    /// Stores content and returns its digest. Idempotent.
+    pub(crate) async fn put_content(&self, content: &[u8]) -> Result<Digest, ContentError> {
+        let packed = run_blocking(content.len(), || Packed::new(content));
+        self.content.put_packed(&packed).await?;
+        Ok(packed.digest().clone())
     }
 }
 

@@ -300,7 +300,7 @@ impl Worker {
         let pack = self.stored_pack(rendered, package).await?;
         let archive = rendered.chosen.as_ref().and_then(|chosen| chosen.archive.as_ref());
         if let Some(archive) = archive.filter(|archive| !self.hub.names_content(&archive.digest)) {
-            self.hub.content.put(&archive.content).await?;
+            self.hub.put_content(&archive.content).await?;
         }
         let spec = ExtensionRevisionSpec {
             instance: self.name.clone(),
@@ -355,7 +355,7 @@ impl Worker {
         match (rendered.pack.as_ref().filter(is_stored), package) {
             (None, Some(package)) => {
                 let pack = Pack::of(std::slice::from_ref(package));
-                Ok(Some(self.hub.content.put(&pack.content).await?))
+                Ok(Some(self.hub.put_content(&pack.content).await?))
             }
             (pack, _) => Ok(pack.cloned()),
         }

@@ -162,6 +162,11 @@ fn states_keys_sideloads_and_labels_of_catalogs() -> Result<()> {
     states(&world)?;
     sources_by_kubernetes_version(&world)?;
     sideloads(&world)?;
+    // What was deleted while no hub ran.
+    let ghost = json!({ "spec": { "catalog": "sideloaded", "extension": "ghost" } });
+    apply(&world.hub, &object("fitout.dev/v1alpha1", "Extension", "org-acme", "sideloaded.ghost", &ghost))?;
+    let world = world.restart_hub()?;
+    offers(&world, &format!("{OWN}/sideloaded.ghost"), &[])?;
     builtin(&world)
 }
 
@@ -449,15 +454,34 @@ fn sideloads(world: &World) -> Result<()> {
         } });
         object("fitout.dev/v1alpha1", "ExtensionDefinition", "org-acme", &format!("side-{version}"), &spec)
     };
-    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: side }\n";
-    let tar = fitout_model::pack_files([("m/a.yaml", manifest.as_bytes())]);
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    std::io::Write::write_all(&mut encoder, &tar)?;
-    let files = k8s_openapi::ByteString(encoder.finish()?);
-    let secret = json!({ "type": "fitout.dev/files", "data": { "files": files } });
-    apply(&world.hub, &object("v1", "Secret", "org-acme", "side-1.0.0", &secret))?;
+    let files = |data: &str| -> Result<()> {
+        let manifest =
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: side }}\ndata: {{ text: {data} }}\n");
+        let tar = fitout_model::pack_files([("m/a.yaml", manifest.as_bytes())]);
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut encoder, &tar)?;
+        let files = k8s_openapi::ByteString(encoder.finish()?);
+        let secret = json!({ "type": "fitout.dev/files", "data": { "files": files } });
+        apply(&world.hub, &object("v1", "Secret", "org-acme", "side-1.0.0", &secret))
+    };
+    files("first")?;
     apply(&world.hub, &definition("1.0.0"))?;
-    offers(world, &format!("{OWN}/sideloaded.side"), &["1.0.0"])?;
+    let published = offers(world, &format!("{OWN}/sideloaded.side"), &["1.0.0"])?;
+    // Files that change under an accepted definition are not offered.
+    let path = "/apis/fitout.dev/v1alpha1/namespaces/org-acme/extensiondefinitions/side-1.0.0";
+    let says = |part: &str| {
+        until(part, LIMIT, || {
+            let ready = condition(&world.hub.client().get(path)?, "Ready");
+            let message = ready["message"].as_str().unwrap_or_default();
+            if message.contains(part) { Ok(()) } else { Err(anyhow!("{ready}")) }
+        })
+    };
+    files("second")?;
+    says("it has changed since the definition was accepted; the accepted files stay in use")?;
+    let now = world.hub.client().get(&format!("{OWN}/sideloaded.side"))?;
+    assert_eq!(now["spec"]["versions"], published["spec"]["versions"]);
+    files("first")?;
+    says("this organization can install it")?;
     assert!(world.hub.client().find(&format!("{SHARED}/sideloaded.side"))?.is_none());
     let instance = json!({ "spec": {
         "cluster": "foo", "namespace": "side",

@@ -23,7 +23,7 @@ use tracing::{Instrument, error_span};
 
 use crate::Hub;
 use crate::cache::indexes::{Key, key};
-use crate::controllers::sideloads;
+use crate::controllers::sideloads::{self, Sideloads};
 
 /// The task of a catalog.
 struct Running {
@@ -37,12 +37,13 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
     let mut changes = hub.cache.others();
     let mut tasks = JoinSet::new();
     let mut running: BTreeMap<Key, Running> = BTreeMap::new();
+    let mut sideloads = Sideloads::default();
     loop {
         changes.mark_unchanged();
+        let namespaces = sideloads.namespaces(&hub).await;
         let catalogs = hub.cache.catalogs.state();
         let catalogs: BTreeMap<Key, Option<String>> =
             catalogs.iter().map(|catalog| (key(&**catalog), catalog.uid())).collect();
-        let sideloads = sideloads::namespaces(&hub);
         running.retain(|key, Running { uid, task }| {
             let exists = catalogs.get(key) == Some(uid);
             if !exists {
@@ -60,8 +61,8 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
                 running.insert(catalog.clone(), Running { uid: uid.clone(), task: tasks.spawn(follow) });
             }
         }
-        let failed = sideloads::sync(&hub, &sideloads).await;
-        let existing: BTreeSet<Key> = catalogs.into_keys().chain(sideloads.iter().map(sideloads::catalog)).collect();
+        let failed = sideloads.sync(&hub, &namespaces).await;
+        let existing: BTreeSet<Key> = catalogs.into_keys().chain(namespaces.iter().map(sideloads::catalog)).collect();
         hub.catalogs.retain(&existing);
         tokio::select! {
             changed = crate::storage::api_writes::next_change(&mut changes, failed) => changed?,

@@ -269,7 +269,7 @@ impl Task {
         let guard = hub.catalogs.keep_while_reading(&digest);
         {
             let _reservation = hub.content_reservations.reserve().await;
-            hub.content.put(&text).await?;
+            hub.put_content(&text).await?;
         }
         if has_changed {
             self.snapshot = Arc::new(next);
