@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Result, ensure};
-use fitout_testkit::{INSTANCES, Registry, condition, until};
-use serde_json::json;
+use fitout_testkit::{INSTANCES, Registry, apply, condition, until};
+use serde_json::{Value, json};
 
 use crate::command::{Ended, fitout};
 use crate::faults::{Faults, LIMIT};
@@ -83,6 +84,7 @@ fn catalogs_are_added_synced_and_removed() -> Result<()> {
     // Another organization sees neither catalogs nor sideloads of this one.
     well(&["extension", "sideload", &folder.join("page/1.0.0").to_string_lossy()])?;
     until_listed("sideloaded")?;
+    sideloads_never_change(&faults, &run, &folder.join("page/1.0.0"))?;
     faults.organization("other")?;
     let others = fitout(&kubeconfig, Some("other"), &["extension", "list"])?.well();
     assert!(others.contains("thing") && !others.contains("sideloaded"), "{others}");
@@ -106,6 +108,56 @@ fn catalogs_are_added_synced_and_removed() -> Result<()> {
     let refused = run(&["catalog", "add", "disk", "--directory", "/etc", "--wait"])?;
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(refused.err.contains("a path on the hub's disk is only for catalogs in fitout-system"), "{refused:?}");
+    Ok(())
+}
+
+/// Another content of the sideloaded version `page 1.0.0` is refused, and nothing of it is written.
+fn sideloads_never_change(faults: &Faults, run: &dyn Fn(&[&str]) -> Result<Ended>, folder: &Path) -> Result<()> {
+    let sideload = || run(&["extension", "sideload", &folder.to_string_lossy()]);
+    let secret = || faults.hub.client().get("/api/v1/namespaces/org-acme/secrets/page-1.0.0");
+    let before = secret()?;
+    assert_eq!(before["immutable"], true, "{before}");
+    assert_eq!(sideload()?.well(), "page 1.0.0 is sideloaded already\n");
+    for (file, text, what) in
+        [("m/map.yaml", "summary: other\n", "other files"), ("definition.yaml", "# A comment\n", "another definition")]
+    {
+        let path = folder.join(file);
+        let right = fs::read_to_string(&path)?;
+        let wrong = right.replace("A page", "Another page") + text;
+        fs::write(&path, wrong)?;
+        let expected = format!("error: page 1.0.0 is already sideloaded with {what}\nhint: raise the version\n");
+        sideload()?.refused(1, &expected);
+        fs::write(&path, right)?;
+    }
+    // Without the definition, which the API server refuses, there are no files either.
+    let policy = |kind: &str, spec: Value| {
+        let version = "admissionregistration.k8s.io/v1";
+        apply(
+            &faults.hub,
+            &json!({ "apiVersion": version, "kind": kind, "metadata": { "name": "no-page" }, "spec": spec }),
+        )
+    };
+    let rule = json!({
+        "apiGroups": ["fitout.dev"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["extensiondefinitions"],
+    });
+    let validation = json!({ "expression": "object.metadata.name != 'page-3.0.0'", "message": "no page 3" });
+    policy(
+        "ValidatingAdmissionPolicy",
+        json!({ "matchConstraints": { "resourceRules": [rule] }, "validations": [validation] }),
+    )?;
+    let binding = json!({ "policyName": "no-page", "validationActions": ["Deny"] });
+    policy("ValidatingAdmissionPolicyBinding", binding)?;
+    let definition = fs::read_to_string(folder.join("definition.yaml"))?;
+    fs::write(folder.join("definition.yaml"), definition.replace("1.0.0", "3.0.0"))?;
+    until("the policy holds", LIMIT, || {
+        let tried = run(&["extension", "sideload", "--dry-run", &folder.to_string_lossy()])?;
+        ensure!(tried.code == 1 && tried.err.contains("no page 3"), "{tried:?}");
+        Ok(())
+    })?;
+    assert_eq!(sideload()?.code, 1);
+    fs::write(folder.join("definition.yaml"), definition)?;
+    assert!(faults.hub.client().find("/api/v1/namespaces/org-acme/secrets/page-3.0.0")?.is_none());
+    assert_eq!(secret()?["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]);
     Ok(())
 }
 

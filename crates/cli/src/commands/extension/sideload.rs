@@ -5,17 +5,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fitout_api::{ExtensionDefinition, FILES_SECRET, SIDELOADED};
+use fitout_api::{ExtensionDefinition, ExtensionDefinitionSpec, FILES_SECRET, SIDELOADED};
 use fitout_catalogs::{LocalChart, chart_package};
 use fitout_helm_chart::{Chart, Warnings};
-use fitout_model::{Definition, FileMap, pack_files, parse_definition};
+use fitout_model::{ArchiveLimits, Definition, FileMap, pack_files, parse_definition, unpack_files};
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::api::{DeleteParams, PostParams, Preconditions};
 use serde_json::json;
 
 use crate::Answer;
@@ -28,6 +29,9 @@ const FILES: &str = "files";
 /// The bytes that fit into a Secret, with room for its metadata.
 const LIMIT: usize = 1_000_000;
 
+/// The limits of the files in a Secret.
+const STORED: ArchiveLimits = ArchiveLimits { files: 10_000, file: 64 << 20, total: 64 << 20 };
+
 #[derive(Args)]
 pub(crate) struct Sideload {
     /// A definition, the directory of a definition, or a chart: a directory or an archive
@@ -37,50 +41,77 @@ pub(crate) struct Sideload {
     dry_run: bool,
 }
 
+/// Offers a definition. What is offered never changes, so the files are written before the definition, neither of them over
+/// something else, and nothing is written if the API server would refuse the definition.
 pub(crate) async fn run(session: &Session, sideload: &Sideload) -> Result<Answer, Failure> {
-    let path = &sideload.path;
-    let (definition, files) = read(path)?;
+    let (definition, files) = read(&sideload.path)?;
+    let what = format!("{} {}", definition.extension, definition.version);
     let name = format!("{}-{}", definition.extension, definition.version).replace('+', "-").to_lowercase();
     let namespace = &session.namespace;
-    let object = json!({
-        "apiVersion": "fitout.dev/v1alpha1",
-        "kind": "ExtensionDefinition",
-        "metadata": { "name": name, "namespace": namespace },
-        "spec": definition,
-    });
-    let params = PatchParams { dry_run: sideload.dry_run, ..PatchParams::apply(FIELD_MANAGER) };
-    let secret = secret(&name, namespace, &files)?;
-    if let Some(secret) = &secret {
-        let doing = format!("write Secret {namespace}/{name}");
-        let applied = session.own::<Secret>().patch(&name, &params.clone().force(), &Patch::Apply(secret)).await;
-        applied.map_err(|error| refused(&doing, &error))?;
+    let (definitions, secrets) = (session.own::<ExtensionDefinition>(), session.own::<Secret>());
+    let reading = |error| refused(&format!("read what is sideloaded as {namespace}/{name}"), &error);
+    let live = definitions.get_opt(&name).await.map_err(reading)?;
+    let stored = secrets.get_opt(&name).await.map_err(reading)?;
+    let stored = stored.filter(|secret| secret.type_.as_deref() == Some(FILES_SECRET));
+    if live.as_ref().is_some_and(|live| live.spec.0 != definition) {
+        return Err(taken(&what, "another definition"));
     }
-    let applied = session.own::<ExtensionDefinition>().patch(&name, &params, &Patch::Apply(&object)).await;
-    let applied = match applied {
-        Ok(applied) => applied,
-        Err(error) => {
-            // The files are of no use without their definition, unless it exists already.
-            let exists = session.own::<ExtensionDefinition>().get_opt(&name).await;
-            if secret.is_some() && !sideload.dry_run && matches!(exists, Ok(None)) {
-                let _ = session.own::<Secret>().delete(&name, &DeleteParams::default()).await;
-            }
-            let failure = refused(&format!("write ExtensionDefinition {namespace}/{name}"), &error);
-            return Err(failure.hint("a definition never changes: raise its version, or delete the old one first"));
-        }
-    };
+    let has_same_files =
+        stored.as_ref().map_or(files.is_empty(), |secret| stored_files(secret).as_ref() == Some(&files));
+    if !has_same_files && (live.is_some() || stored.is_some()) {
+        return Err(taken(&what, "other files"));
+    }
+    if let Some(live) = live {
+        return Ok(session.output.object(&live, || format!("{what} is sideloaded already\n"))?.into());
+    }
+
+    let params = |dry_run| PostParams { dry_run, field_manager: Some(FIELD_MANAGER.to_owned()) };
+    let metadata = ObjectMeta { name: Some(name.clone()), namespace: Some(namespace.clone()), ..ObjectMeta::default() };
+    let secret = if stored.is_none() { secret(metadata.clone(), &files)? } else { None };
+    let object = ExtensionDefinition { metadata, spec: ExtensionDefinitionSpec(definition.clone()), status: None };
+    let writing = |error| refused(&format!("write ExtensionDefinition {namespace}/{name}"), &error);
+    definitions.create(&params(true), &object).await.map_err(writing)?;
+    let mut written = None;
+    if let Some(secret) = secret {
+        let created = secrets.create(&params(sideload.dry_run), &secret).await;
+        written = Some(created.map_err(|error| refused(&format!("write Secret {namespace}/{name}"), &error))?);
+    }
     if sideload.dry_run {
         eprintln!("dry run: nothing was written");
-        return Ok(session.output.value(&object).into());
+        return Ok(session.output.value(&json!(object)).into());
     }
+    let created = match definitions.create(&params(false), &object).await {
+        Ok(created) => created,
+        Err(error) => {
+            // The files are of no use without their definition, unless it was written all the same.
+            if let Some(secret) = written
+                && matches!(definitions.get_opt(&name).await, Ok(None))
+            {
+                let preconditions = Some(Preconditions { uid: secret.uid(), resource_version: None });
+                let _ = secrets.delete(&name, &DeleteParams { preconditions, ..DeleteParams::default() }).await;
+            }
+            return Err(writing(error));
+        }
+    };
     let text = || {
         format!(
-            "sideloaded {} {}: only organization {} can install it, with `fitout install {} --catalog {SIDELOADED} \
+            "sideloaded {what}: only organization {} can install it, with `fitout install {} --catalog {SIDELOADED} \
              --cluster CLUSTER`\n",
-            definition.extension, definition.version, session.organization, definition.extension
+            session.organization, definition.extension
         )
     };
-    debug_assert_eq!(applied.name_any(), name);
-    Ok(session.output.object(&applied, text)?.into())
+    Ok(session.output.object(&created, text)?.into())
+}
+
+/// The error for a version that is sideloaded with something else.
+fn taken(what: &str, with: &str) -> Failure {
+    Failure::new(format!("{what} is already sideloaded with {with}")).hint("raise the version")
+}
+
+/// The files in a Secret; none if they cannot be read.
+fn stored_files(secret: &Secret) -> Option<FileMap> {
+    let packed = secret.data.as_ref()?.get(FILES)?;
+    unpack_files(GzDecoder::new(packed.0.as_slice()), &STORED).ok()
 }
 
 /// The definition and the files beside it.
@@ -148,7 +179,7 @@ fn chart(path: &Path) -> Result<(Definition, FileMap), Failure> {
 }
 
 /// The Secret with the files; none without any.
-fn secret(name: &str, namespace: &str, files: &FileMap) -> Result<Option<Secret>, Failure> {
+fn secret(metadata: ObjectMeta, files: &FileMap) -> Result<Option<Secret>, Failure> {
     if files.is_empty() {
         return Ok(None);
     }
@@ -164,13 +195,10 @@ fn secret(name: &str, namespace: &str, files: &FileMap) -> Result<Option<Secret>
         .hint("push the chart to a registry, and add it with `fitout catalog add --helm oci://…`"));
     }
     Ok(Some(Secret {
-        metadata: ObjectMeta {
-            name: Some(name.to_owned()),
-            namespace: Some(namespace.to_owned()),
-            ..ObjectMeta::default()
-        },
+        metadata,
         type_: Some(FILES_SECRET.to_owned()),
         data: Some([(FILES.to_owned(), ByteString(packed))].into()),
+        immutable: Some(true),
         ..Secret::default()
     }))
 }
