@@ -31,6 +31,7 @@ use tokio::task::JoinSet;
 use crate::cache::Cache;
 use crate::catalogs::Catalogs;
 use crate::charts::Charts;
+use crate::controllers::catalogs::memory::SourceMemory;
 use crate::controllers::content_gc::ContentReservations;
 use crate::leader_election::LeaderElection;
 use crate::metrics::Metrics;
@@ -59,6 +60,9 @@ pub struct Hub {
     catalogs: Catalogs,
     charts: Charts,
     git: fitout_git::Client,
+    /// For catalogs of organizations, with lower limits.
+    organization_git: fitout_git::Client,
+    source_memory: SourceMemory,
     content: Content,
     deferred_writes: DeferredWrites,
     change_queues: ChangeQueues,
@@ -89,6 +93,8 @@ impl Hub {
             catalogs: Catalogs::default(),
             charts: Charts::default(),
             git: fitout_git::Client::default(),
+            organization_git: fitout_git::Client::new(organization_git_limits(), std::env::temp_dir()),
+            source_memory: SourceMemory::default(),
             content: Content::new(client.clone(), SYSTEM),
             deferred_writes: DeferredWrites::default(),
             change_queues: ChangeQueues::default(),
@@ -150,6 +156,11 @@ impl Hub {
             }
         }
     }
+}
+
+/// The limits of git repositories of organizations' catalogs, which share the memory of the hub.
+fn organization_git_limits() -> fitout_git::Limits {
+    fitout_git::Limits { pack: 64 << 20, total: 64 << 20, ..fitout_git::Limits::default() }
 }
 
 /// The identity of this replica in the lease, unique to each start.

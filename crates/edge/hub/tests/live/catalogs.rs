@@ -376,9 +376,7 @@ fn states_without_the_source(world: &World) -> Result<()> {
     let reason_is = |reason: &'static str| {
         catalog(world, "local", reason, |catalog| condition(catalog, "Synced")["reason"] == reason).map(drop)
     };
-    let withdrawn = |version: &str, note: &str| {
-        json!({ "extension": "thing", "version": version, "state": "Withdrawn", "note": note })
-    };
+    let withdrawn = |version: &str, note: &str| json!({ "extension": "thing", "version": version, "state": "Withdrawn", "note": note });
     let lost = world.catalog.with_extension("lost");
     fs::rename(&world.catalog, &lost)?;
     apply(false, &json!([withdrawn("2.0.0", "CVE-2")]))?;

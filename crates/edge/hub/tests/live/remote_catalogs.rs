@@ -263,6 +263,49 @@ fn git(world: &World) -> Result<()> {
     offers(world, "git.web", &["1.2.0"])
 }
 
+/// A server that sends another ETag with the same content is asked with the newer one.
+fn newer_etag_is_sent(world: &World) -> Result<()> {
+    let count = Arc::new(Mutex::new(0));
+    let server = Server::start(move |_| {
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        let etag = format!("ETag: \"{count}\"");
+        reply(200, &[&etag], index("2030-01-02T00:00:00Z", &[("1.0.0", "a")]))
+    });
+    add(world, "etag", &json!({ "helmRepository": { "url": server.url } }))?;
+    offers(world, "etag.web", &["1.0.0"])?;
+    for (number, expected) in [("1", "\"1\""), ("2", "\"2\"")] {
+        // It wakes the hub and, unlike a request, does not read everything.
+        let patch = json!({ "metadata": { "annotations": { "fitout.dev/acceptRevision": number } } }).to_string();
+        let words = ["patch", "catalog", "etag", "--namespace=fitout-system", "--type=merge", "--patch", &patch];
+        world.hub.kubectl().run(&words)?;
+        until(&format!("a request has the ETag {expected}"), LIMIT, || {
+            let sent: Vec<_> =
+                server.requests().iter().map(|it| it.header("if-none-match").map(str::to_owned)).collect();
+            ensure!(sent.last().is_some_and(|sent| sent.as_deref() == Some(expected)), "{sent:?}");
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// An archive that unpacks to more than the catalog of an organization may take.
+fn large_archive_of_an_organization_is_refused(world: &World) -> Result<()> {
+    let zeros = vec![0; 24 << 20];
+    let tar = fitout_model::pack_files(["web/a", "web/b", "web/c"].map(|path| (path, zeros.as_slice())));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &tar)?;
+    let archive = encoder.finish()?;
+    let server = Server::start(move |_| ok(&archive));
+    let spec = json!({ "spec": { "source": { "archive": { "url": format!("{}/all.tgz", server.url) } } } });
+    apply(&world.hub, &object("fitout.dev/v1alpha1", "Catalog", "org-acme", "large", &spec))?;
+    until("the archive is refused", LIMIT, || {
+        let catalog = world.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/catalogs/large")?;
+        ensure!(message(&catalog).contains("its files have more than 67108864 bytes"), "{}", catalog["status"]);
+        Ok(())
+    })
+}
+
 /// The answer of a server to a request for its index.
 type Answer = Arc<Mutex<Box<dyn Fn() -> Reply + Send>>>;
 
@@ -352,6 +395,9 @@ fn a_source_that_lies_changes_nothing_and_delays_no_other() -> Result<()> {
     sync(&world, "liar", "redirect", None)?;
     assert!(elsewhere.requests().iter().all(|request| request.header("authorization").is_none()));
     assert!(!elsewhere.requests().is_empty());
+
+    newer_etag_is_sent(&world)?;
+    large_archive_of_an_organization_is_refused(&world)?;
 
     // A server that never answers delays no other catalog.
     answers(Box::new(|| {

@@ -6,6 +6,7 @@
 
 mod error;
 pub(super) mod extensions;
+pub(crate) mod memory;
 mod source;
 mod status;
 mod sync;

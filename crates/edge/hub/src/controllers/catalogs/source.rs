@@ -1,6 +1,7 @@
 //! Reads one source of a catalog into a snapshot, one extension after the other.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use futures::{StreamExt, TryFutureExt, TryStreamExt, stream};
 use k8s_openapi::jiff::Timestamp;
 use semver::Version;
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::spawn_blocking;
 
 use super::error::SourceError;
@@ -41,6 +42,9 @@ const ARCHIVE: u64 = 128 << 20;
 /// The limits of an archive's files.
 const FILES: ArchiveLimits = ArchiveLimits { files: 200_000, file: 32 << 20, total: 512 << 20 };
 
+/// The bytes of the files of one source of an organization's catalog.
+const ORGANIZATION: u64 = 64 << 20;
+
 /// The versions of an extension that are offered. An Extension lists no more.
 const VERSIONS: usize = 1000;
 
@@ -53,6 +57,8 @@ pub(super) struct Source<'a> {
     pub(super) settings: Settings,
     /// The result of the last read.
     pub(super) before: Option<&'a SourceSnapshot>,
+    /// The headers of the next conditional request, if they are others than those of the last read.
+    pub(super) validators: Option<&'a [(String, String)]>,
     /// Whether to read the source even if it has not changed.
     pub(super) force: bool,
     /// The revision whose changes to published versions a user has accepted.
@@ -64,6 +70,13 @@ pub(super) struct Settings {
     filters: Filters,
     /// Differs for other sources and filters: the source is read as a whole then.
     digest: String,
+}
+
+/// The answer of a source.
+pub(super) enum Outcome<T> {
+    /// It has not changed. The headers of the next conditional request, if they are others than before.
+    Unchanged(Vec<(String, String)>),
+    Changed(T),
 }
 
 /// A source that was read.
@@ -91,6 +104,8 @@ struct Opened {
     /// Problems of the source as a whole.
     problems: Vec<String>,
     extensions: mpsc::Receiver<Result<RawExtension, SourceError>>,
+    /// The memory that its files take.
+    memory_permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Settings {
@@ -129,9 +144,14 @@ fn filters(rules: &CatalogRules) -> Result<Filters, InvalidRange> {
 }
 
 impl<'a> Source<'a> {
-    /// Reads the source; none if it has not changed.
-    pub(super) async fn read(&self) -> Result<Option<Read<'a>>, SourceError> {
-        let Some(mut opened) = self.open().await? else { return Ok(None) };
+    /// Reads the source, unless it has not changed.
+    pub(super) async fn read(&self) -> Result<Outcome<Read<'a>>, SourceError> {
+        let mut opened = match self.open().await? {
+            Outcome::Unchanged(validators) => return Ok(Outcome::Unchanged(validators)),
+            Outcome::Changed(opened) => opened,
+        };
+        // Until all extensions are stored.
+        let _memory = opened.memory_permit.take();
         let mut read = Read {
             snapshot: SourceSnapshot {
                 settings: self.settings.digest.clone(),
@@ -169,7 +189,7 @@ impl<'a> Source<'a> {
         }
         read.snapshot.problems.sort();
         read.snapshot.kept.sort();
-        Ok(Some(read))
+        Ok(Outcome::Changed(read))
     }
 
     /// Whether the last read had the same settings.
@@ -177,7 +197,13 @@ impl<'a> Source<'a> {
         self.before.filter(|before| before.settings == self.settings.digest && !self.force)
     }
 
-    async fn open(&self) -> Result<Option<Opened>, SourceError> {
+    /// The headers of a conditional request.
+    fn validators(&self) -> Option<Validators> {
+        let before = self.same_settings()?;
+        Some(validators(self.validators.unwrap_or(&before.validators)))
+    }
+
+    async fn open(&self) -> Result<Outcome<Opened>, SourceError> {
         match &self.source.directory {
             Some(directory) => match (&directory.embedded, &directory.path) {
                 (Some(name), _) => self.open_embedded(name),
@@ -189,7 +215,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    async fn open_remote(&self) -> Result<Option<Opened>, SourceError> {
+    async fn open_remote(&self) -> Result<Outcome<Opened>, SourceError> {
         match self.source {
             CatalogSource { helm_repository: Some(repository), .. } => self.open_repository(repository).await,
             CatalogSource { archive: Some(archive), .. } => self.open_archive(&archive.url).await,
@@ -198,7 +224,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn open_embedded(&self, name: &str) -> Result<Option<Opened>, SourceError> {
+    fn open_embedded(&self, name: &str) -> Result<Outcome<Opened>, SourceError> {
         let names = embedded_names();
         if !names.iter().any(|known| known == name) {
             return Err(SourceError::NotBuiltIn { name: name.to_owned(), known: names.join(", ") });
@@ -212,27 +238,27 @@ impl<'a> Source<'a> {
         mut files: FileMap,
         revision: Option<String>,
         validators: Vec<(String, String)>,
-    ) -> Result<Option<Opened>, SourceError> {
+    ) -> Result<Outcome<Opened>, SourceError> {
         let revision = revision.unwrap_or_else(|| {
             let lines: String = files.iter().map(|(path, file)| format!("{path} {}\n", Digest::of(file))).collect();
             Digest::of(lines).to_string()
         });
         if self.same_settings().is_some_and(|before| before.revision == revision) {
-            return Ok(None);
+            return Ok(Outcome::Unchanged(validators));
         }
         let states = files.remove(fitout_catalogs::STATES);
         let States { rules, problems } = states.map(|text| parse_states(&text)).transpose()?.unwrap_or_default();
-        Ok(Some(Opened { revision, validators, states: rules, problems, ..Opened::of(split(files)) }))
+        Ok(Outcome::Changed(Opened { revision, validators, states: rules, problems, ..Opened::of(split(files)) }))
     }
 
-    async fn open_directory(&self, path: String) -> Result<Option<Opened>, SourceError> {
+    async fn open_directory(&self, path: String) -> Result<Outcome<Opened>, SourceError> {
         let at = PathBuf::from(&path);
         let opened = spawn_blocking(move || Ok((fitout_catalogs::fingerprint(&at)?, Directory::open(&at)?))).await;
         let failed = move |error| SourceError::Directory { path: path.clone(), error };
         let (fingerprint, directory) =
             opened.map_err(|error| SourceError::Ended(error.to_string()))?.map_err(&failed)?;
         if self.same_settings().is_some_and(|before| before.revision == fingerprint.as_str()) {
-            return Ok(None);
+            return Ok(Outcome::Unchanged(vec![]));
         }
         let states = directory.states.as_deref().map(parse_states).transpose()?;
         let States { rules: states, problems } = states.unwrap_or_default();
@@ -244,25 +270,31 @@ impl<'a> Source<'a> {
                 }
             }
         });
-        Ok(Some(Opened { revision: fingerprint.to_string(), states, problems, extensions, ..Opened::of(vec![]) }))
+        Ok(Outcome::Changed(Opened {
+            revision: fingerprint.to_string(),
+            states,
+            problems,
+            extensions,
+            ..Opened::of(vec![])
+        }))
     }
 
-    async fn open_repository(&self, repository: &HelmRepositorySource) -> Result<Option<Opened>, SourceError> {
+    async fn open_repository(&self, repository: &HelmRepositorySource) -> Result<Outcome<Opened>, SourceError> {
         let url = &repository.url;
         if url.starts_with("oci") {
             return self.open_registry(repository).await;
         }
         let Credentials { access, secret, .. } = self.hub.credentials(self.namespace, url);
-        let validators = self.same_settings().map(|before| validators(&before.validators));
+        let validators = self.validators();
         let collect = |charts: &mut Vec<IndexedChart>, chart| charts.push(chart);
         let read = self.hub.charts.sources.index(url, validators.as_ref(), &access, collect).await;
         let index = match read.map_err(|error| SourceError::Repository { error, secret })? {
-            Answer::Unchanged => return Ok(None),
+            Answer::Unchanged => return Ok(Outcome::Unchanged(vec![])),
             Answer::Changed(index) => index,
         };
         let revision = index.revision.to_string();
         if self.same_settings().is_some_and(|before| before.revision == revision) {
-            return Ok(None);
+            return Ok(Outcome::Unchanged(pairs(&index.validators)));
         }
         let known = self.before.filter(|before| before.origin == self.origin());
         let known = known.and_then(|before| before.generated.clone());
@@ -275,10 +307,10 @@ impl<'a> Source<'a> {
         let chart = |IndexedChart { name, versions }| RawExtension::Charts { repository: url.clone(), name, versions };
         let (validators, generated) = (pairs(&index.validators), index.generated);
         let extensions = index.charts.into_iter().map(chart).collect();
-        Ok(Some(Opened { revision, validators, generated, ..Opened::of(extensions) }))
+        Ok(Outcome::Changed(Opened { revision, validators, generated, ..Opened::of(extensions) }))
     }
 
-    async fn open_registry(&self, repository: &HelmRepositorySource) -> Result<Option<Opened>, SourceError> {
+    async fn open_registry(&self, repository: &HelmRepositorySource) -> Result<Outcome<Opened>, SourceError> {
         let url = &repository.url;
         let Credentials { access, secret, .. } = self.hub.credentials(self.namespace, url);
         let known: Vec<RegistryChart> = self
@@ -293,7 +325,7 @@ impl<'a> Source<'a> {
         let listed = listed.map_err(|error| SourceError::Repository { error, secret })?;
         let revision = listed.revision.to_string();
         if listed.unread.is_empty() && self.same_settings().is_some_and(|before| before.revision == revision) {
-            return Ok(None);
+            return Ok(Outcome::Unchanged(vec![]));
         }
         let mut problems: Vec<String> = listed.unread.iter().map(ToString::to_string).collect();
         let memory = serde_json::to_value(&listed.charts).ok();
@@ -312,32 +344,36 @@ impl<'a> Source<'a> {
             versions: chart.versions.into_iter().map(|version| version.chart).collect(),
         };
         let extensions = charts.into_iter().map(chart).collect();
-        Ok(Some(Opened { revision, memory, problems, ..Opened::of(extensions) }))
+        Ok(Outcome::Changed(Opened { revision, memory, problems, ..Opened::of(extensions) }))
     }
 
-    async fn open_archive(&self, url: &str) -> Result<Option<Opened>, SourceError> {
+    async fn open_archive(&self, url: &str) -> Result<Outcome<Opened>, SourceError> {
         let Credentials { access, secret, .. } = self.hub.credentials(self.namespace, url);
-        let validators = self.same_settings().map(|before| validators(&before.validators));
+        let validators = self.validators();
         let downloaded = self.hub.charts.sources.download(url, validators.as_ref(), ARCHIVE, &access).await;
         let downloaded = match downloaded.map_err(|error| SourceError::Repository { error, secret })? {
-            Answer::Unchanged => return Ok(None),
+            Answer::Unchanged => return Ok(Outcome::Unchanged(vec![])),
             Answer::Changed(downloaded) => downloaded,
         };
-        let content = downloaded.content;
-        let files = blocking(move || {
-            let tar = content.as_slice();
-            // Every gzip stream begins with these bytes, and no tar does.
-            if tar.starts_with(&[0x1f, 0x8b]) {
-                unpack_files(GzDecoder::new(tar), &FILES)
-            } else {
-                unpack_files(tar, &FILES)
-            }
-        });
-        let files = files.await?.map_err(|error| SourceError::Archive { url: url.to_owned(), error })?;
-        self.open_files(files, Some(downloaded.revision.to_string()), pairs(&downloaded.validators))
+        let content = Arc::new(downloaded.content);
+        let (limits, packed) = (self.file_limits(), Arc::clone(&content));
+        let size = blocking(move || unpacked_size(&packed, limits.total)).await?;
+        let permit = self.hub.source_memory.acquire(size).await;
+        let files = blocking(move || unpack_files(unpacked(&content), &limits)).await?;
+        let files = files.map_err(|error| SourceError::Archive { url: url.to_owned(), error })?;
+        let opened = self.open_files(files, Some(downloaded.revision.to_string()), pairs(&downloaded.validators))?;
+        Ok(match opened {
+            Outcome::Changed(opened) => Outcome::Changed(Opened { memory_permit: permit, ..opened }),
+            unchanged @ Outcome::Unchanged(_) => unchanged,
+        })
     }
 
-    async fn open_git(&self, git: &GitSource) -> Result<Option<Opened>, SourceError> {
+    /// The limits of an archive's files. A catalog of an organization gets less of the memory that all share.
+    fn file_limits(&self) -> ArchiveLimits {
+        if self.namespace == SYSTEM { FILES } else { ArchiveLimits { total: ORGANIZATION, ..FILES } }
+    }
+
+    async fn open_git(&self, git: &GitSource) -> Result<Outcome<Opened>, SourceError> {
         let Credentials { access, ssh, secret } = self.hub.credentials(self.namespace, &git.url);
         let reference = match (&git.branch, &git.tag, &git.commit) {
             (Some(branch), ..) => Reference::Branch(branch),
@@ -351,7 +387,8 @@ impl<'a> Source<'a> {
         let request = fitout_git::Request { url: &git.url, reference, path: git.path.as_deref(), known, accept: false };
         let credentials = fitout_git::Credentials { http: access, ssh };
         let read = async |accept, known| {
-            self.hub.git.read(&fitout_git::Request { accept, known, ..request }, &credentials).await
+            let git = if self.namespace == SYSTEM { &self.hub.git } else { &self.hub.organization_git };
+            git.read(&fitout_git::Request { accept, known, ..request }, &credentials).await
         };
         let mut answer = read(false, unchanged).await;
         // With other settings the same commit is read again, and its history is checked all the same.
@@ -368,7 +405,7 @@ impl<'a> Source<'a> {
             answer = read(true, None).await;
         }
         match answer.map_err(|error| SourceError::Git { error, secret })? {
-            fitout_git::Answer::Unchanged => Ok(None),
+            fitout_git::Answer::Unchanged => Ok(Outcome::Unchanged(vec![])),
             fitout_git::Answer::Read { commit, files } => self.open_files(files, Some(commit), vec![]),
         }
     }
@@ -523,6 +560,7 @@ impl Opened {
             states: vec![],
             problems: vec![],
             extensions,
+            memory_permit: None,
         }
     }
 }
@@ -561,6 +599,18 @@ fn validators(pairs: &[(String, String)]) -> Validators {
 fn pairs(validators: &Validators) -> Vec<(String, String)> {
     let pair = |name: &str, value: &Option<String>| value.clone().map(|value| (name.to_owned(), value));
     [pair(ETAG, &validators.etag), pair(LAST_MODIFIED, &validators.last_modified)].into_iter().flatten().collect()
+}
+
+/// The tar in an archive, which may be compressed.
+fn unpacked(archive: &[u8]) -> Box<dyn io::Read + '_> {
+    // Every gzip stream begins with these bytes, and no tar does.
+    if archive.starts_with(&[0x1f, 0x8b]) { Box::new(GzDecoder::new(archive)) } else { Box::new(archive) }
+}
+
+/// The bytes of an unpacked archive, counted up to a limit and without keeping them.
+fn unpacked_size(archive: &[u8], limit: u64) -> u64 {
+    // An archive that ends early is an error of the next step.
+    io::copy(&mut unpacked(archive).take(limit), &mut io::sink()).unwrap_or(limit)
 }
 
 async fn blocking<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, SourceError> {

@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use super::error::SourceError;
 use super::extensions::{self, Owner};
-use super::source::{Read, Settings, Source};
+use super::source::{Outcome, Read, Settings, Source};
 use super::status::{self, Synced};
 use super::wait::{self, DirectoryWatch};
 use crate::Hub;
@@ -37,6 +37,9 @@ struct Task {
     snapshot: Arc<Snapshot>,
     /// The digest of the stored snapshot; none before the first good read.
     digest: Option<Digest>,
+    /// The headers of the next conditional request, by key of the source, where a server has sent others with the same
+    /// content.
+    validators: BTreeMap<String, Vec<(String, String)>>,
     /// Whether the Extensions are those of the snapshot.
     is_written: bool,
     /// Whether the Extensions were written as those of the platform.
@@ -56,6 +59,7 @@ pub(super) async fn follow(hub: Arc<Hub>, key: Key, uid: Option<String>) {
         lost: None,
         snapshot: Arc::default(),
         digest: None,
+        validators: BTreeMap::new(),
         is_written: false,
         builtin: false,
         failures: 0,
@@ -144,17 +148,23 @@ impl Task {
             let sources = self.snapshot.sources.clone();
             hub.catalogs.put(&self.key, Arc::new(Snapshot { sources, rules: rules.clone() }));
         }
-        let before = Arc::clone(&self.snapshot);
+        let (before, validators) = (Arc::clone(&self.snapshot), self.validators.clone());
         let (mut next, mut errors, mut guards) = (BTreeMap::new(), vec![], vec![]);
         // One after the other: each holds what it reads in memory.
         for (key, source) in sources {
             let kept = before.sources.get(key);
-            let source = match read(hub, catalog, source, kept.map(|kept| &**kept), force).await {
-                Ok(Some(Read { snapshot, guards: of_source })) => {
+            let source = match read(hub, catalog, source, kept.map(|kept| &**kept), validators.get(key), force).await {
+                Ok(Outcome::Changed(Read { snapshot, guards: of_source })) => {
                     guards.extend(of_source);
+                    self.validators.remove(key);
                     Some(Arc::new(snapshot))
                 }
-                Ok(None) => kept.cloned(),
+                Ok(Outcome::Unchanged(validators)) => {
+                    if !validators.is_empty() {
+                        self.validators.insert(key.clone(), validators);
+                    }
+                    kept.cloned()
+                }
                 Err(error) => {
                     errors.push((key.clone(), error));
                     kept.cloned()
@@ -306,20 +316,22 @@ impl Task {
     }
 }
 
-/// Reads one source; none if it has not changed.
+/// Reads one source, unless it has not changed.
 async fn read<'a>(
     hub: &'a Hub,
     catalog: &'a Catalog,
     source: &'a CatalogSource,
     before: Option<&'a SourceSnapshot>,
+    validators: Option<&'a Vec<(String, String)>>,
     force: bool,
-) -> Result<Option<Read<'a>>, SourceError> {
+) -> Result<Outcome<Read<'a>>, SourceError> {
     let accepted = catalog.annotations().get(ACCEPT_REVISION).map(String::as_str);
     let is_contested = before.is_some_and(|before| !before.kept.is_empty());
     let settings = Settings::of(&catalog.spec, source)?;
     let force = force || (is_contested && accepted.is_some());
     let namespace = catalog.metadata.namespace.as_deref().unwrap_or_default();
-    Source { hub, namespace, source, settings, before, force, accepted }.read().await
+    let validators = validators.map(Vec::as_slice);
+    Source { hub, namespace, source, settings, before, validators, force, accepted }.read().await
 }
 
 async fn write_status(hub: &Hub, catalog: &Catalog, status: fitout_api::CatalogStatus) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! The events that a catalog waits for between two syncs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -74,10 +75,18 @@ fn keys(hub: &Hub, catalog: &Catalog) -> Option<Vec<String>> {
     let clusters = hub.cache.clusters.state();
     let served = clusters.iter().filter(|cluster| serves(&crate::cache::indexes::key(&***cluster)));
     let versions = served.filter_map(|cluster| cluster.status.as_ref()?.version.as_deref().map(key_of));
-    let mut keys: Vec<String> = versions.filter(|key| !key.is_empty()).collect();
-    keys.sort();
-    keys.dedup();
-    Some(keys)
+    Some(newest(versions.filter(|key| !key.is_empty()).collect()))
+}
+
+/// The Kubernetes versions that one source is read for. As many `sources` can be listed.
+const KEYS: usize = 16;
+
+/// The newest of these keys, in their order.
+fn newest(keys: BTreeSet<String>) -> Vec<String> {
+    let number = |key: &String| key.split('.').filter_map(|part| part.parse().ok()).collect::<Vec<u32>>();
+    let mut keys: Vec<String> = keys.into_iter().collect();
+    keys.sort_by_key(number);
+    keys.split_off(keys.len().saturating_sub(KEYS))
 }
 
 /// A source with `{kube.major}` and `{kube.minor}` replaced.
@@ -167,6 +176,13 @@ mod tests {
         let source = CatalogSource { git: Some(git), ..CatalogSource::default() };
         let git = expanded(&source, "1.36").git.unwrap();
         assert_eq!((git.url.as_str(), git.tag.as_deref()), ("https://git.example.com/charts-1", Some("v1.36")));
+    }
+
+    #[test]
+    fn a_source_is_read_for_the_newest_kubernetes_versions() {
+        let keys = (1..=18).rev().map(|minor| format!("1.{minor}")).collect();
+        let newest = newest(keys);
+        assert_eq!((newest.len(), newest[0].as_str(), newest[15].as_str()), (16, "1.3", "1.18"));
     }
 
     #[test]
