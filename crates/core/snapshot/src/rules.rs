@@ -165,7 +165,7 @@ mod tests {
         });
         let extensions = ["web", "db"].map(|name| (name.to_owned(), Arc::clone(&entry))).into();
         let states = vec![rule("<1.1", VersionState::Yanked)];
-        let source = SourceSnapshot { extensions, states, ..SourceSnapshot::default() };
+        let source = SourceSnapshot { states, extensions, ..SourceSnapshot::default() };
         Snapshot { sources: [(String::new(), Arc::new(source))].into(), rules }
     }
 

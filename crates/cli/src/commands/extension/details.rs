@@ -95,8 +95,11 @@ fn facts(definition: &Definition) -> String {
         ("Depends on", dependencies),
         ("Provides", definition.provides.join(", ")),
     ];
-    let rows = rows.into_iter().filter(|(_, text)| !text.is_empty());
-    rows.map(|(name, text)| format!("  {name:<12} {text}\n")).collect()
+    let mut lines = String::new();
+    for (name, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let _ = writeln!(lines, "  {name:<12} {text}");
+    }
+    lines
 }
 
 /// A line for each kind of requirement.

@@ -29,8 +29,8 @@ const FILES: ArchiveLimits = ArchiveLimits { files: 2000, file: 4 << 20, total: 
 const FILES_KEY: &str = "files";
 
 /// The name of the catalog of a namespace.
-pub(crate) fn catalog(namespace: &String) -> Key {
-    (namespace.clone(), SIDELOADED.to_owned())
+pub(crate) fn catalog(namespace: &str) -> Key {
+    (namespace.to_owned(), SIDELOADED.to_owned())
 }
 
 /// The state of the sideloaded catalogs between two syncs.

@@ -110,17 +110,16 @@ impl Worker {
         if let Some(Ok(rendered)) = self.render_cache.get(&key) {
             return Ok(Arc::clone(rendered));
         }
-        let attempt = match instance.spec.rollback_to {
-            Some(number) => self.roll_back(instance, number).await.map_err(Into::into),
-            None => {
-                let request = self.request(instance, &values, &info);
-                match self.resolve(&request, &versions).await {
-                    Ok(chosen) => self.fetch_and_render(instance, &request, chosen).await,
-                    Err(error) => {
-                        let is_transient = matches!(error, RenderError::Unavailable(_));
-                        let retry_at = is_transient.then(|| Instant::now() + CONTENT_RETRY);
-                        Err(FailedAttempt { error, retry_at })
-                    }
+        let attempt = if let Some(number) = instance.spec.rollback_to {
+            self.roll_back(instance, number).await.map_err(Into::into)
+        } else {
+            let request = self.request(instance, &values, &info);
+            match self.resolve(&request, &versions).await {
+                Ok(chosen) => self.fetch_and_render(instance, &request, chosen).await,
+                Err(error) => {
+                    let is_transient = matches!(error, RenderError::Unavailable(_));
+                    let retry_at = is_transient.then(|| Instant::now() + CONTENT_RETRY);
+                    Err(FailedAttempt { error, retry_at })
                 }
             }
         };

@@ -497,9 +497,9 @@ fn sideloads(world: &World) -> Result<()> {
     // Without its definition it stays, and its values can change.
     world.hub.kubectl().run(&["delete", "extensiondefinition", "side-1.0.0", "--namespace=org-acme"])?;
     offers(world, &format!("{OWN}/sideloaded.side"), &[])?;
-    let patch = json!({ "spec": { "recreate": ["ConfigMap/side"] } });
-    let name = ["patch", "extensioninstance", "side", "--namespace=org-acme", "--type=merge", "--patch"];
-    world.hub.kubectl().run(&[&name[..], &[&patch.to_string()]].concat())?;
+    let change = json!({ "spec": { "recreate": ["ConfigMap/side"] } });
+    let words = ["patch", "extensioninstance", "side", "--namespace=org-acme", "--type=merge", "--patch"];
+    world.hub.kubectl().run(&[&words[..], &[&change.to_string()]].concat())?;
     until("the instance is reconciled without its definition", LIMIT, || {
         let instance = ready()?;
         let seen = instance["status"]["observedGeneration"] == instance["metadata"]["generation"];

@@ -306,6 +306,9 @@ fn large_archive_of_an_organization_is_refused(world: &World) -> Result<()> {
     })
 }
 
+/// A lie: its name, the reason and a part of the message that the catalog reports, and the answers of the server.
+type Lie = (&'static str, &'static str, &'static str, Box<dyn Fn() -> Reply + Send>);
+
 /// The answer of a server to a request for its index.
 type Answer = Arc<Mutex<Box<dyn Fn() -> Reply + Send>>>;
 
@@ -346,7 +349,7 @@ fn a_source_that_lies_changes_nothing_and_delays_no_other() -> Result<()> {
     proxy.decide(|_| Fault::Pass);
 
     let stolen = elsewhere.url.clone();
-    let rows: Vec<(&str, &str, &str, Box<dyn Fn() -> Reply + Send>)> = vec![
+    let rows: Vec<Lie> = vec![
         (
             "changed",
             "Inconsistent",

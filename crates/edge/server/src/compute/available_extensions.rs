@@ -25,7 +25,10 @@ pub(crate) async fn list(
     let action = Action { verb: "list", group: GROUP, resource: RESOURCE, namespace, name: None };
     require(hub.unfenced(), caller, action).await?;
     let options = Options::parse(query)?;
-    let found = hub.available_extensions(namespace, options.label_selector.as_deref()).await.map_err(api_error)?;
+    let found = hub
+        .available_extensions(namespace, options.label_selector.as_deref())
+        .await
+        .map_err(|error| api_error(&error))?;
     if wants_table(headers) {
         return Ok(table(&found));
     }
@@ -47,7 +50,7 @@ pub(crate) async fn get(
 ) -> Result<Value, ApiError> {
     let action = Action { verb: "get", group: GROUP, resource: RESOURCE, namespace, name: Some(name) };
     require(hub.unfenced(), caller, action).await?;
-    let mut found = hub.available_extensions(namespace, None).await.map_err(api_error)?;
+    let mut found = hub.available_extensions(namespace, None).await.map_err(|error| api_error(&error))?;
     found.retain(|extension| extension.name_any() == name);
     if found.is_empty() {
         return Err(ApiError::not_found(format!("{RESOURCE}.{GROUP} \"{name}\" not found")));
@@ -59,7 +62,7 @@ pub(crate) async fn get(
 }
 
 /// The error of the hub as one of the API.
-pub(crate) fn api_error(error: ExtensionError) -> ApiError {
+pub(crate) fn api_error(error: &ExtensionError) -> ApiError {
     let message = error.to_string();
     match error {
         ExtensionError::NotFound(_) => ApiError::not_found(message),

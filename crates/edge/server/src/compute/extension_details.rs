@@ -27,6 +27,6 @@ pub(crate) async fn create(hub: &Hub, caller: &Caller, namespace: &str, body: &[
     let details = timeout(TIMEOUT, hub.extension_details(namespace, &object.spec)).await.map_err(|_| {
         ApiError::unavailable(format!("{}: its chart could not be read in time; try again", object.spec.extension.name))
     })?;
-    object.status = Some(details.map_err(api_error)?);
+    object.status = Some(details.map_err(|error| api_error(&error))?);
     request::response_object(object, namespace)
 }

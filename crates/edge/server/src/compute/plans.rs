@@ -14,6 +14,6 @@ use super::request;
 pub(crate) async fn create(hub: &Arc<Hub>, caller: &Caller, namespace: &str, body: &[u8]) -> Result<Value, ApiError> {
     let mut object: Plan = request::parse(body, "Plan")?;
     let input = request::authorize(hub, caller, namespace, "plans", &object.spec).await?;
-    object.status = Some(request::with_timeout(&input, hub.plan(&input.instance, input.show_values)).await?);
+    object.status = Some(request::with_timeout(&input, Box::pin(hub.plan(&input.instance, input.show_values))).await?);
     request::response_object(object, namespace)
 }

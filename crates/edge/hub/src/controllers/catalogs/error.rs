@@ -31,9 +31,9 @@ pub(super) enum SourceError {
     #[error("the source was not read to its end: {0}")]
     Ended(String),
     #[error("{error}{}", secret_hint(.error, .secret))]
-    Repository { error: fitout_repositories::Error, secret: String },
+    Repository { error: Box<fitout_repositories::Error>, secret: String },
     #[error("{error}{}", git_hint(.error, .secret))]
-    Git { error: fitout_git::Error, secret: String },
+    Git { error: Box<fitout_git::Error>, secret: String },
     #[error("{url}: {error}")]
     Archive { url: String, error: ArchiveError },
     #[error(

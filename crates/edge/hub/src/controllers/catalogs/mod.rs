@@ -63,10 +63,11 @@ pub(crate) async fn run(hub: Arc<Hub>) -> Result<()> {
             }
         }
         let failed = sideloads.sync(&hub, &namespaces).await;
-        let existing: BTreeSet<Key> = catalogs.into_keys().chain(namespaces.iter().map(sideloads::catalog)).collect();
+        let existing: BTreeSet<Key> =
+            catalogs.into_keys().chain(namespaces.iter().map(|namespace| sideloads::catalog(namespace))).collect();
         hub.catalogs.retain(&existing);
         tokio::select! {
-            changed = crate::storage::api_writes::next_change(&mut changes, failed) => changed?,
+            ended = crate::storage::api_writes::next_change(&mut changes, failed) => ended?,
             Some(ended) = tasks.join_next() => if let Err(error) = ended && error.is_panic() {
                 return Err(error.into());
             },

@@ -53,6 +53,7 @@ pub(super) struct Source<'a> {
     pub(super) hub: &'a Hub,
     /// The namespace of the catalog.
     pub(super) namespace: &'a str,
+    #[expect(clippy::struct_field_names, reason = "the API calls it so")]
     pub(super) source: &'a CatalogSource,
     pub(super) settings: Settings,
     /// The result of the last read.
@@ -240,8 +241,8 @@ impl<'a> Source<'a> {
         validators: Vec<(String, String)>,
     ) -> Result<Outcome<Opened>, SourceError> {
         let revision = revision.unwrap_or_else(|| {
-            let lines: String = files.iter().map(|(path, file)| format!("{path} {}\n", Digest::of(file))).collect();
-            Digest::of(lines).to_string()
+            let lines: Vec<String> = files.iter().map(|(path, file)| format!("{path} {}", Digest::of(file))).collect();
+            Digest::of(lines.join("\n")).to_string()
         });
         if self.same_settings().is_some_and(|before| before.revision == revision) {
             return Ok(Outcome::Unchanged(validators));
@@ -288,7 +289,7 @@ impl<'a> Source<'a> {
         let validators = self.validators();
         let collect = |charts: &mut Vec<IndexedChart>, chart| charts.push(chart);
         let read = self.hub.charts.sources.index(url, validators.as_ref(), &access, collect).await;
-        let index = match read.map_err(|error| SourceError::Repository { error, secret })? {
+        let index = match read.map_err(|error| SourceError::Repository { error: Box::new(error), secret })? {
             Answer::Unchanged => return Ok(Outcome::Unchanged(vec![])),
             Answer::Changed(index) => index,
         };
@@ -322,7 +323,7 @@ impl<'a> Source<'a> {
         let listing =
             ChartListing { repository: url, charts: &repository.charts, known: &known, check_known: self.force };
         let listed = self.hub.charts.sources.list_charts(&listing, &access).await;
-        let listed = listed.map_err(|error| SourceError::Repository { error, secret })?;
+        let listed = listed.map_err(|error| SourceError::Repository { error: Box::new(error), secret })?;
         let revision = listed.revision.to_string();
         if listed.unread.is_empty() && self.same_settings().is_some_and(|before| before.revision == revision) {
             return Ok(Outcome::Unchanged(vec![]));
@@ -351,7 +352,7 @@ impl<'a> Source<'a> {
         let Credentials { access, secret, .. } = self.hub.credentials(self.namespace, url);
         let validators = self.validators();
         let downloaded = self.hub.charts.sources.download(url, validators.as_ref(), ARCHIVE, &access).await;
-        let downloaded = match downloaded.map_err(|error| SourceError::Repository { error, secret })? {
+        let downloaded = match downloaded.map_err(|error| SourceError::Repository { error: Box::new(error), secret })? {
             Answer::Unchanged => return Ok(Outcome::Unchanged(vec![])),
             Answer::Changed(downloaded) => downloaded,
         };
@@ -404,7 +405,7 @@ impl<'a> Source<'a> {
         {
             answer = read(true, None).await;
         }
-        match answer.map_err(|error| SourceError::Git { error, secret })? {
+        match answer.map_err(|error| SourceError::Git { error: Box::new(error), secret })? {
             fitout_git::Answer::Unchanged => Ok(Outcome::Unchanged(vec![])),
             fitout_git::Answer::Read { commit, files } => self.open_files(files, Some(commit), vec![]),
         }

@@ -72,9 +72,9 @@ fn keys(hub: &Hub, catalog: &Catalog) -> Option<Vec<String>> {
     let namespace = catalog.namespace();
     let serves =
         |cluster: &Key| namespace.as_deref() == Some(SYSTEM) || Some(cluster.0.as_str()) == namespace.as_deref();
-    let clusters = hub.cache.clusters.state();
-    let served = clusters.iter().filter(|cluster| serves(&crate::cache::indexes::key(&***cluster)));
-    let versions = served.filter_map(|cluster| cluster.status.as_ref()?.version.as_deref().map(key_of));
+    let mut clusters = hub.cache.clusters.state();
+    clusters.retain(|cluster| serves(&crate::cache::indexes::key(&**cluster)));
+    let versions = clusters.iter().filter_map(|cluster| cluster.status.as_ref()?.version.as_deref().map(key_of));
     Some(newest(versions.filter(|key| !key.is_empty()).collect()))
 }
 
