@@ -263,7 +263,7 @@ fn git(world: &World) -> Result<()> {
     offers(world, "git.web", &["1.2.0"])
 }
 
-/// A server that sends another ETag with the same content is asked with the newer one.
+/// A server that sends another `ETag` with the same content is asked with the newer one.
 fn newer_etag_is_sent(world: &World) -> Result<()> {
     let count = Arc::new(Mutex::new(0));
     let server = Server::start(move |_| {
