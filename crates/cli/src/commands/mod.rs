@@ -48,12 +48,12 @@ pub(crate) enum Command {
     Status(status::Status),
     /// List the revisions of an instance
     History(history::History),
-    /// List catalogs
+    /// Add, list, show, sync and remove catalogs
     Catalog {
         #[command(subcommand)]
         command: catalog::Command,
     },
-    /// List and show extensions, and write their definitions
+    /// List, search, show and sideload extensions, and write their definitions
     Extension {
         #[command(subcommand)]
         command: extension::Command,
