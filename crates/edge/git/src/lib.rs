@@ -161,6 +161,9 @@ impl Default for Limits {
     }
 }
 
+/// Waits until there is room in memory for this many bytes.
+pub type Admit = Arc<dyn Fn(usize) + Send + Sync>;
+
 /// A client of git repositories, with its HTTP connections.
 pub struct Client {
     http: Arc<Http>,
@@ -193,10 +196,22 @@ impl Client {
     /// Does not retry: [`Error::passing`] says whether a retry can succeed. The work is done on a thread for blocking work,
     /// which ends at the deadline, and at once when the returned future is dropped.
     pub async fn read(&self, request: &Request<'_>, credentials: &Credentials) -> Result<Answer, Error> {
-        self.try_read(request, credentials).await.map_err(|cause| Error::new(request.url, cause))
+        self.read_admitted(request, credentials, Arc::new(|_| ())).await
     }
 
-    async fn try_read(&self, request: &Request<'_>, credentials: &Credentials) -> Result<Answer, Cause> {
+    /// Reads as [`Client::read`] does, and calls a function once the server has sent all of it, before the files are
+    /// unpacked into memory. The function gets the limit of their bytes, is called on a thread for blocking work, and may
+    /// wait until there is room.
+    pub async fn read_admitted(
+        &self,
+        request: &Request<'_>,
+        credentials: &Credentials,
+        admit: Admit,
+    ) -> Result<Answer, Error> {
+        self.try_read(request, credentials, admit).await.map_err(|cause| Error::new(request.url, cause))
+    }
+
+    async fn try_read(&self, request: &Request<'_>, credentials: &Credentials, admit: Admit) -> Result<Answer, Cause> {
         let address = Address::parse(request.url).map_err(Cause::Address)?;
         let reference = references::parse(request.reference)?;
         let known = request.known.map(references::parse_commit).transpose()?;
@@ -216,6 +231,7 @@ impl Client {
             http: Arc::clone(&self.http),
             limits: self.limits,
             directory: self.directory.clone(),
+            admit,
         };
         let (guard, cancel) = Guard::new(self.limits.deadline);
         let mut work = tokio::task::spawn_blocking(move || session::run(&job, &guard));

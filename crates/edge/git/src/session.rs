@@ -13,7 +13,7 @@ use crate::connection::{Connection, Fetch};
 use crate::guard::Guard;
 use crate::pack::Pack;
 use crate::references::{self, Target, Wanted};
-use crate::{Answer, Cause, Credentials, Limits, ReferenceKind, history, tree};
+use crate::{Admit, Answer, Cause, Credentials, Limits, ReferenceKind, history, tree};
 
 /// A request, and the means to answer it.
 pub(crate) struct Job {
@@ -26,6 +26,7 @@ pub(crate) struct Job {
     pub(crate) http: Arc<Http>,
     pub(crate) limits: Limits,
     pub(crate) directory: PathBuf,
+    pub(crate) admit: Admit,
 }
 
 /// Reads a repository.
@@ -87,6 +88,7 @@ fn read(
         let wants: BTreeSet<ObjectId> = files.values().copied().collect();
         pack = fetch(connection, &wants.into_iter().collect::<Vec<_>>(), false, None)?;
     }
+    (job.admit)(job.limits.total);
     tree::read(&mut pack, files, guard, &job.limits)
 }
 

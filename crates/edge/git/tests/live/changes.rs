@@ -1,9 +1,11 @@
 //! Pushes, rewritten histories and moved tags.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use fitout_git::{Answer, Cause, Reference, Request};
+use std::sync::{Arc, Mutex};
 
-use crate::support::{REPOSITORY, expected, files, message, read, request, requests, server};
+use fitout_git::{Answer, Cause, Client, Credentials, Limits, Reference, Request};
+
+use crate::support::{REPOSITORY, RUNTIME, expected, files, message, read, request, requests, server};
 
 #[test]
 fn push_over_http_is_read() {
@@ -123,5 +125,22 @@ fn moved_tag_is_refused_until_it_is_accepted() {
         );
         assert_eq!((message(&server, &error), error.passing()), (expected, false));
         assert_eq!(files(read(&Request { accept: true, ..request }).unwrap()).0, two);
+    }
+}
+
+#[test]
+fn files_are_unpacked_once_they_are_admitted() {
+    let Some(server) = server() else { return };
+    let copy = server.create(REPOSITORY).unwrap();
+    let one = copy.push(&[("x", "one")]).unwrap();
+    let (directory, admitted) = (tempfile::tempdir().unwrap(), Arc::new(Mutex::new(vec![])));
+    let client = Client::new(Limits { total: 1000, ..Limits::default() }, directory.path().to_owned());
+    let url = server.url(REPOSITORY);
+    for (known, expected) in [(None, vec![1000]), (Some(one.as_str()), vec![1000])] {
+        let record = Arc::clone(&admitted);
+        let admit = Arc::new(move |bytes| record.lock().unwrap().push(bytes));
+        let request = Request { known, ..request(&url) };
+        RUNTIME.block_on(client.read_admitted(&request, &Credentials::default(), admit)).unwrap();
+        assert_eq!(*admitted.lock().unwrap(), expected);
     }
 }

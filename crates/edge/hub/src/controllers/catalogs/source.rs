@@ -363,10 +363,7 @@ impl<'a> Source<'a> {
         let files = blocking(move || unpack_files(unpacked(&content), &limits)).await?;
         let files = files.map_err(|error| SourceError::Archive { url: url.to_owned(), error })?;
         let opened = self.open_files(files, Some(downloaded.revision.to_string()), pairs(&downloaded.validators))?;
-        Ok(match opened {
-            Outcome::Changed(opened) => Outcome::Changed(Opened { memory_permit: permit, ..opened }),
-            unchanged @ Outcome::Unchanged(_) => unchanged,
-        })
+        Ok(opened.with_memory(permit))
     }
 
     /// The limits of an archive's files. A catalog of an organization gets less of the memory that all share.
@@ -387,9 +384,11 @@ impl<'a> Source<'a> {
         let unchanged = self.same_settings().and(known);
         let request = fitout_git::Request { url: &git.url, reference, path: git.path.as_deref(), known, accept: false };
         let credentials = fitout_git::Credentials { http: access, ssh };
+        let memory = self.hub.source_memory.for_git();
         let read = async |accept, known| {
             let git = if self.namespace == SYSTEM { &self.hub.git } else { &self.hub.organization_git };
-            git.read(&fitout_git::Request { accept, known, ..request }, &credentials).await
+            let request = fitout_git::Request { accept, known, ..request };
+            git.read_admitted(&request, &credentials, memory.admit()).await
         };
         let mut answer = read(false, unchanged).await;
         // With other settings the same commit is read again, and its history is checked all the same.
@@ -407,7 +406,10 @@ impl<'a> Source<'a> {
         }
         match answer.map_err(|error| SourceError::Git { error: Box::new(error), secret })? {
             fitout_git::Answer::Unchanged => Ok(Outcome::Unchanged(vec![])),
-            fitout_git::Answer::Read { commit, files } => self.open_files(files, Some(commit), vec![]),
+            fitout_git::Answer::Read { commit, files } => {
+                let permit = memory.shrink(files.values().map(Vec::len).sum());
+                Ok(self.open_files(files, Some(commit), vec![])?.with_memory(permit))
+            }
         }
     }
 
@@ -539,6 +541,16 @@ impl<'a> Source<'a> {
             digests.extend(changed.published.published.map(|digest| (changed.published.version, digest)));
         }
         Ok(kept)
+    }
+}
+
+impl Outcome<Opened> {
+    /// With the room in memory that the files take.
+    fn with_memory(self, memory_permit: Option<OwnedSemaphorePermit>) -> Self {
+        match self {
+            Self::Changed(opened) => Self::Changed(Opened { memory_permit, ..opened }),
+            unchanged @ Self::Unchanged(_) => unchanged,
+        }
     }
 }
 
