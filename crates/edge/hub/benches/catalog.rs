@@ -42,6 +42,8 @@ const UNCHANGED: Duration = Duration::from_millis(5);
 
 const EXTENSIONS: usize = 500;
 const VERSIONS: usize = 40;
+/// How often each source is read on a machine that does other things as well; the best time counts.
+const ROUNDS: usize = 3;
 /// As many as the hub sends at once.
 const AT_ONCE: usize = 16;
 /// The shortest interval between two syncs in seconds. The hub adds up to a tenth at random.
@@ -87,7 +89,7 @@ fn measure_in(dir: &Path) -> Result<()> {
     ];
     let mut bars = vec![];
     for (name, source) in &sources {
-        bars.extend(measure(name, source).with_context(|| (*name).to_owned())?);
+        bars.extend(bars_of(name, source).with_context(|| (*name).to_owned())?);
     }
     for (met, bar) in &bars {
         println!("{} {bar}", if *met { "  met:" } else { "  MISSED:" });
@@ -96,42 +98,23 @@ fn measure_in(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Measures one source on an API server that nobody has used before. Returns the bars, and whether each is met.
-fn measure(name: &str, source: &Value) -> Result<[(bool, String); 3]> {
-    let cluster = Arc::new(Cluster::start(Spec { audit: false, ..Spec::default() })?);
-    Installation::prepare(Arc::clone(&cluster), Arc::clone(&cluster))?;
-    let mut hub = HubProcess::start(&cluster.kubeconfig())?;
-    // Every hub has it. Connections are open and code is loaded once it was read.
-    create(&cluster, "community", &json!({ "directory": { "embedded": "community" } }))?;
-    synced(&cluster, "community", |_| true)?;
-    calm(&cluster, &mut hub)?;
-
-    let (before, of_cluster) = (hub.usage()?, cluster.cpu()?);
-    let begin = Instant::now();
-    create(&cluster, NAME, source)?;
-    synced(&cluster, NAME, |status| status["extensions"] == EXTENSIONS && status["versions"] == EXTENSIONS * VERSIONS)?;
-    let cold = begin.elapsed();
-    let after = hub.usage()?;
-    let of_cluster = cluster
-        .cpu()?
-        .into_iter()
-        .map(|(name, until)| (name.clone(), until.saturating_sub(of_cluster[&name])))
-        .collect();
-    println!("{name}");
-    let peak = (before.peak, after.peak);
-    println!(
-        "  cold           {:>7.2} s   hub {}",
-        cold.as_secs_f64(),
-        shown(after.cpu.saturating_sub(before.cpu), &of_cluster)
-    );
-    println!("  peak memory    {:>7.1} MB  {:.1} MB before", peak.1, peak.0);
-
-    let resync = unchanged(&cluster, &mut hub)?;
-    drop(hub);
-    write_bare(&cluster)?;
+/// The bars of one source, and whether each is met.
+fn bars_of(name: &str, source: &Value) -> Result<[(bool, String); 3]> {
+    let (mut cold, mut peak, mut resync) = (Duration::MAX, 0_f64, Duration::ZERO);
+    for round in 0..ROUNDS {
+        println!("{name}");
+        let (cluster, mut hub) = start()?;
+        let read = read(&cluster, &mut hub, source)?;
+        (cold, peak) = (cold.min(read.0), peak.max(read.1));
+        if round == 0 {
+            resync = unchanged(&cluster, &mut hub)?;
+        }
+        drop(hub);
+        write_bare(&cluster)?;
+    }
     Ok([
         (cold <= COLD, format!("{name}: cold in {:.2} s (bar {} s)", cold.as_secs_f64(), COLD.as_secs())),
-        (peak.1 <= MEMORY, format!("{name}: {:.1} MB of memory (bar {MEMORY} MB)", peak.1)),
+        (peak <= MEMORY, format!("{name}: {peak:.1} MB of memory (bar {MEMORY} MB)")),
         (
             resync <= UNCHANGED,
             format!("{name}: unchanged in {:.2} ms of CPU (bar {} ms)", milliseconds(resync), UNCHANGED.as_millis()),
@@ -139,9 +122,47 @@ fn measure(name: &str, source: &Value) -> Result<[(bool, String); 3]> {
     ])
 }
 
-fn shown(hub: Duration, cluster: &BTreeMap<String, Duration>) -> String {
-    let others = cluster.iter().map(|(name, cpu)| format!(", {name} {:.2}", cpu.as_secs_f64()));
-    format!("{:.2}{} s of CPU", hub.as_secs_f64(), others.collect::<String>())
+/// Starts a hub on an API server that nobody has used before.
+fn start() -> Result<(Arc<Cluster>, HubProcess)> {
+    let cluster = Arc::new(Cluster::start(Spec { audit: false, ..Spec::default() })?);
+    Installation::prepare(Arc::clone(&cluster), Arc::clone(&cluster))?;
+    let mut hub = HubProcess::start(&cluster.kubeconfig())?;
+    // Every hub has it. Connections are open and code is loaded once it was read.
+    create(&cluster, "community", &json!({ "directory": { "embedded": "community" } }))?;
+    synced(&cluster, "community", |_| true)?;
+    calm(&cluster, &mut hub)?;
+    Ok((cluster, hub))
+}
+
+/// The time from the creation of the catalog until all of its Extensions exist, and the peak memory of the hub.
+fn read(cluster: &Cluster, hub: &mut HubProcess, source: &Value) -> Result<(Duration, f64)> {
+    let (before, of_cluster, of_machine) = (hub.usage()?, cluster.cpu()?, machine_cpu()?);
+    let begin = Instant::now();
+    create(cluster, NAME, source)?;
+    synced(cluster, NAME, |status| status["extensions"] == EXTENSIONS && status["versions"] == EXTENSIONS * VERSIONS)?;
+    let cold = begin.elapsed();
+    let after = hub.usage()?;
+    let of_machine = machine_cpu()?.saturating_sub(of_machine);
+    let mut programs = BTreeMap::from([("hub".to_owned(), after.cpu.saturating_sub(before.cpu))]);
+    for (name, until) in cluster.cpu()? {
+        programs.insert(name.clone(), until.saturating_sub(of_cluster[&name]));
+    }
+    let others = of_machine.saturating_sub(programs.values().sum());
+    programs.insert("others".to_owned(), others);
+    let cpu =
+        programs.iter().map(|(name, cpu)| format!("{name} {:.2}", cpu.as_secs_f64())).collect::<Vec<_>>().join(", ");
+    println!("  cold           {:>7.2} s   seconds of CPU: {cpu}", cold.as_secs_f64());
+    println!("  peak memory    {:>7.1} MB  {:.1} MB before", after.peak, before.peak);
+    Ok((cold, after.peak))
+}
+
+/// The CPU time of all programs on this machine so far.
+fn machine_cpu() -> Result<Duration> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let fields: Vec<&str> = stat.lines().next().context("no line")?.split_whitespace().collect();
+    // Without idle, waiting and what guests count twice; in hundredths of a second.
+    let ticks = [1, 2, 3, 6, 7].map(|at| fields[at].parse::<u64>());
+    Ok(Duration::from_millis(ticks.into_iter().sum::<Result<u64, _>>()? * 10))
 }
 
 /// The CPU time of a sync that finds nothing changed: what the hub computes in the time of several, less what it computes
@@ -196,8 +217,10 @@ fn write_bare(cluster: &Cluster) -> Result<()> {
             (object["apiVersion"], object["kind"]) = (version.into(), kind.into());
         }
         let path = format!("{group}/bare/{}", query.split('?').next().unwrap_or_default());
-        let took = create_all(cluster, &path, &objects)?;
-        lines.push(format!("{:.2} s for {} {kind}s", took.as_secs_f64(), objects.len()));
+        let before = cluster.cpu()?.values().sum();
+        let took = create_all(cluster, &path, &objects)?.as_secs_f64();
+        let cpu = cluster.cpu()?.values().sum::<Duration>().saturating_sub(before).as_secs_f64();
+        lines.push(format!("{} {kind}s in {took:.2} s ({cpu:.2} s of the cluster's CPU)", objects.len()));
     }
     println!("  bare writes    {}", lines.join(", "));
     Ok(())
