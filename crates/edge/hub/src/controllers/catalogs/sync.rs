@@ -216,7 +216,8 @@ impl Task {
             Err(error) => {
                 tracing::error!(%error, "lost the stored snapshot of a catalog");
                 self.lost = Some(format!(
-                    "what was read before is lost ({error}), so changes of published versions were not noticed; check                      them and confirm with `fitout catalog sync`"
+                    "what was read before is lost ({error}), so changes of published versions were not noticed; check them \
+                     and confirm with `fitout catalog sync`"
                 ));
             }
         }
