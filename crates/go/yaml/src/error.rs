@@ -39,6 +39,20 @@ impl Error {
         self.0.place.map(|mark| mark.column + 1)
     }
 
+    /// The problem on one line, without Go's prefix and without the line on which it happened: for messages that name the
+    /// line of a file as [`Error::line`] counts.
+    pub fn problem(&self) -> String {
+        match &self.0.cause {
+            Cause::Syntax { problem, .. } | Cause::Meaning(problem) | Cause::NotJson(problem) => problem.clone(),
+            Cause::Duplicates(all) => {
+                let mut all = all.iter();
+                let first = all.next().map_or_else(String::new, |(_, key)| format!("key {key} already set in map"));
+                let others = all.map(|(line, key)| format!(", and key {key} on line {line}"));
+                first + &others.collect::<String>()
+            }
+        }
+    }
+
     fn new(cause: Cause, place: Option<Mark>) -> Self {
         Self(Box::new(Refusal { cause, place }))
     }
@@ -97,6 +111,26 @@ impl fmt::Display for Cause {
                 all.iter().try_for_each(|(line, key)| write!(f, "\n  line {line}: key {key} already set in map"))
             }
             Self::NotJson(problem) => f.write_str(problem),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::from_yaml_strict;
+
+    #[test]
+    fn problems_have_one_line_without_a_place() {
+        let rows = [
+            ("x: 1\na: @b", Some(2), "found character that cannot start any token"),
+            // Go counts this line from 0.
+            ("x: 1\na: [b\nc: 1\n", Some(3), "did not find expected ',' or ']'"),
+            ("a: 1\na: 2\nb: 1\nb: 2\n", Some(2), "key \"a\" already set in map, and key \"b\" on line 4"),
+            ("a: .inf", None, "json: unsupported value: +Inf"),
+        ];
+        for (text, line, problem) in rows {
+            let error = from_yaml_strict(text).unwrap_err();
+            assert_eq!((error.line(), error.problem().as_str()), (line, problem), "{text}");
         }
     }
 }

@@ -28,6 +28,7 @@ mod gosyntax;
 mod input;
 mod json;
 mod keys;
+mod lines;
 mod parser;
 mod plain;
 mod quoted;
@@ -48,6 +49,7 @@ pub use documents::{Document, documents};
 pub use error::Error;
 pub use float::{is_halfway, is_halfway_single, shortest, shortest_single};
 pub use keys::{are_sorted, sort_keys};
+pub use lines::line;
 pub use parser::MAX_DEPTH;
 pub use writer::{Dialect, Writer};
 
