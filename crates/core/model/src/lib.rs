@@ -5,6 +5,7 @@ mod archive;
 mod capability;
 mod changelog;
 pub mod conditions;
+mod cycles;
 mod definition;
 mod digest;
 pub mod free_form;
@@ -15,6 +16,7 @@ mod problem;
 pub mod reasons;
 mod resource_version;
 pub mod rules;
+mod states;
 mod values;
 mod version_state;
 
@@ -22,6 +24,7 @@ pub use apis::{Apis, Scope, defined_kinds};
 pub use archive::{ArchiveError, ArchiveLimits, FileMap, pack_files, unpack_files};
 pub use capability::{UNDETECTABLE_CAPABILITIES, capabilities, platform, unmet_capability};
 pub use changelog::changelog_sections;
+pub use cycles::cycles;
 pub use definition::{
     AccessRule, Conflict, Definition, Dependency, Engine, Helm, InternetAccess, Lifecycle, Link, Manifests, Olm, Reach,
     Requirements, Role, Runtime, Webhook, WebhookKind, WebhookRule, parse_definition,
@@ -30,8 +33,9 @@ pub use digest::{Digest, hex};
 pub use free_form::FreeForm;
 pub use nearest::nearest;
 pub use object::{Gvk, ObjectId};
-pub use package::{Package, Packages, read_packages};
+pub use package::{PACKAGE_LIMITS, Package, Packages, check_package_size, read_packages};
 pub use problem::Problem;
 pub use resource_version::ResourceVersion;
+pub use states::{STATES, States, StatesProblem};
 pub use values::{HIDDEN, coalesce, contains, overlay};
 pub use version_state::{VersionState, VersionStateRule};

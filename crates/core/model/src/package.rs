@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::archive::{ArchiveLimits, FileMap, pack_files, unpack_files};
+use crate::archive::{ArchiveError, ArchiveLimits, FileMap, bytes, pack_files, unpack_files};
 use crate::{Definition, Digest, Problem, parse_definition};
 
 /// A definition with its files.
@@ -18,7 +18,7 @@ pub struct Package {
 }
 
 /// The limits of one package. Charts in it count with all their files.
-const PACKAGE: ArchiveLimits = ArchiveLimits { files: 10_000, file: 32 << 20, total: 64 << 20 };
+pub const PACKAGE_LIMITS: ArchiveLimits = ArchiveLimits { files: 10_000, file: 32 << 20, total: 64 << 20 };
 
 /// The largest logo in bytes. Catalogs and consoles show many at once.
 const LOGO: usize = 512 << 10;
@@ -26,7 +26,9 @@ const LOGO: usize = 512 << 10;
 impl Package {
     /// Reads a package from its files, the definition among them. Problems name the file with this prefix.
     pub fn read(prefix: &str, files: FileMap) -> Result<Self, Problem> {
-        Ok(Self::of(definition(prefix, &files)?, files))
+        let definition = definition(prefix, &files)?;
+        check_package_size(prefix, &files)?;
+        Ok(Self::of(definition, files))
     }
 
     /// The package of a definition that was parsed from these files.
@@ -43,7 +45,7 @@ impl Package {
 
     /// Reads a package from its archive.
     pub fn from_archive(archive: &[u8]) -> Result<Self, Problem> {
-        let files = unpack_files(archive, &PACKAGE).map_err(|error| Problem {
+        let files = unpack_files(archive, &PACKAGE_LIMITS).map_err(|error| Problem {
             field: "archive of a definition".to_owned(),
             message: error.to_string(),
             hint: None,
@@ -55,6 +57,29 @@ impl Package {
     pub fn archive(&self) -> Vec<u8> {
         pack(&self.files)
     }
+}
+
+/// Checks the files of a package against its limits, within which the hub stores it. Problems name the file with this prefix.
+pub fn check_package_size(prefix: &str, files: &FileMap) -> Result<(), Problem> {
+    let Err(error) = PACKAGE_LIMITS.check(files) else { return Ok(()) };
+    let (field, message, hint) = match error {
+        ArchiveError::FileTooLarge { path, limit } => (
+            format!("{prefix}{path}"),
+            format!("the file is larger than {}", bytes(limit)),
+            "make it smaller, or leave it out",
+        ),
+        ArchiveError::TooManyFiles(limit) => (
+            format!("{prefix}{DEFINITION}"),
+            format!("there are more than {limit} files beside it"),
+            "leave out what is not needed",
+        ),
+        _ => (
+            format!("{prefix}{DEFINITION}"),
+            format!("it and the files beside it have more than {}", bytes(PACKAGE_LIMITS.total)),
+            "leave out what is not needed",
+        ),
+    };
+    Err(Problem { field, message, hint: Some(hint.to_owned()) })
 }
 
 fn pack(files: &FileMap) -> Vec<u8> {
@@ -107,31 +132,38 @@ fn refuse_equal_versions(packages: &mut Packages) {
         });
         match same {
             None => kept.push(package),
-            Some(last) => packages.problems.push((
-                format!("{extension}/{version}"),
-                Problem {
-                    field: format!("{extension}/{version}/{DEFINITION}"),
-                    message: format!("version {version} equals {} but for build metadata", last.version),
-                    hint: Some("give one of them another version".to_owned()),
-                },
-            )),
+            Some(last) => {
+                let place = format!("{extension}/{version}");
+                let message = format!("it equals {} but for build metadata", last.version);
+                let problem = in_definition(&place, &package.files, "spec.version", message, EQUAL_VERSIONS);
+                packages.problems.push((place, problem));
+            }
         }
     }
     packages.packages = kept;
 }
 
+const EQUAL_VERSIONS: &str = "give one of them another version";
+
 /// Reads the package in a directory `EXTENSION/VERSION`.
 fn package(place: &str, files: FileMap) -> Result<Package, Problem> {
     let package = Package::read(&format!("{place}/"), files)?;
-    let named = format!("{}/{}", package.definition.extension, package.definition.version);
+    let Definition { extension, version, .. } = &package.definition;
+    let named = format!("{extension}/{version}");
     if named == place {
         return Ok(package);
     }
-    Err(Problem {
-        field: format!("{place}/{DEFINITION}"),
-        message: format!("it defines {named}"),
-        hint: Some("move it to that directory, or correct its extension and version".to_owned()),
-    })
+    let is_extension = place.split('/').next() == Some(extension);
+    let field = if is_extension { "spec.version" } else { "spec.extension" };
+    let hint = "move it to that directory, or correct its extension and version";
+    Err(in_definition(place, &package.files, field, format!("it defines {named}"), hint))
+}
+
+/// A problem in a field of the definition in a directory.
+fn in_definition(place: &str, files: &FileMap, field: &str, message: String, hint: &str) -> Problem {
+    let text = files.get(DEFINITION).and_then(|content| std::str::from_utf8(content).ok()).unwrap_or_default();
+    let problem = Problem { field: field.to_owned(), message, hint: Some(hint.to_owned()) };
+    problem.in_file(&format!("{place}/{DEFINITION}"), text)
 }
 
 fn definition(prefix: &str, files: &FileMap) -> Result<Definition, Problem> {
@@ -139,39 +171,18 @@ fn definition(prefix: &str, files: &FileMap) -> Result<Definition, Problem> {
     let problem = |message: String, hint: &str| Problem { field: file.clone(), message, hint: Some(hint.to_owned()) };
     let content = files.get(DEFINITION).ok_or_else(|| problem("file not found".to_owned(), "add it"))?;
     let text = std::str::from_utf8(content).map_err(|_| problem("it is not UTF-8".to_owned(), "save it as UTF-8"))?;
-    let document =
-        fitout_go_yaml::from_yaml_strict(text).map_err(|error| problem(error.to_string(), "fix the YAML"))?;
-    let definition = parse_definition(&document).map_err(|problem| {
-        let line = line_of(text, &problem.field).map_or_else(String::new, |line| format!(":{line}"));
-        Problem { field: format!("{file}{line}: {}", problem.field), ..problem }
-    })?;
+    let document = fitout_go_yaml::from_yaml_strict(text).map_err(|error| Problem::of_yaml(&file, &error))?;
+    let definition = parse_definition(&document).map_err(|problem| problem.in_file(&file, text))?;
     let logo = definition.logo.as_ref().and_then(|logo| files.get(logo));
     if let Some(logo) = logo.filter(|logo| logo.len() > LOGO) {
         let name = definition.logo.as_deref().unwrap_or_default();
         return Err(Problem {
             field: format!("{prefix}{name}"),
-            message: format!("the logo has {} bytes, and {LOGO} is the limit", logo.len()),
+            message: format!("the logo has {}, and {} is the limit", bytes(logo.len() as u64), bytes(LOGO as u64)),
             hint: Some("shrink it, or use an SVG".to_owned()),
         });
     }
     Ok(definition)
-}
-
-/// The line of a field such as `spec.helm.chart` in YAML in block style; none where it cannot be told.
-fn line_of(text: &str, field: &str) -> Option<usize> {
-    let mut parts = field.split('.').map(|part| part.split('[').next().unwrap_or(part)).peekable();
-    let mut found = None;
-    let mut column = 0;
-    for (number, line) in text.lines().enumerate() {
-        let Some(part) = parts.peek() else { break };
-        let indent = line.len() - line.trim_start_matches([' ', '-']).len();
-        let key = line[indent..].split(':').next().unwrap_or_default().trim_matches(['"', '\'']);
-        if indent >= column && key == *part {
-            (found, column) = (Some(number + 1), indent);
-            parts.next();
-        }
-    }
-    found.filter(|_| parts.peek().is_none())
 }
 
 #[cfg(test)]
@@ -215,10 +226,42 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "web/2.0.0/definition.yaml: it defines web/2.0.1; move it to that directory, or correct its extension and version",
+                "web/2.0.0/definition.yaml:4: spec.version: it defines web/2.0.1; move it to that directory, or correct its extension and version",
                 "web/3.0.0/definition.yaml: file not found; add it",
             ]
         );
+    }
+
+    #[test]
+    fn packages_that_cannot_be_stored_are_refused() {
+        type Add<'a> = &'a dyn Fn(&mut FileMap);
+        let read = |add: Add<'_>| {
+            let mut files = files(&[("definition.yaml", definition("web", "1.0.0"))]);
+            add(&mut files);
+            Package::read("web/1.0.0/", files).map(drop).map_err(|problem| problem.to_string())
+        };
+        let rows: [(Add<'_>, Result<(), &str>); 4] = [
+            (&|files| drop(files.insert("a".to_owned(), vec![0; 32 << 20])), Ok(())),
+            (
+                &|files| drop(files.insert("m/a".to_owned(), vec![0; (32 << 20) + 1])),
+                Err("web/1.0.0/m/a: the file is larger than 32 MiB; make it smaller, or leave it out"),
+            ),
+            (
+                &|files| files.extend(["a", "b"].map(|name| (name.to_owned(), vec![0; 32 << 20]))),
+                Err(
+                    "web/1.0.0/definition.yaml: it and the files beside it have more than 64 MiB; leave out what is not needed",
+                ),
+            ),
+            (
+                &|files| files.extend((0..10_000).map(|number| (number.to_string(), vec![]))),
+                Err(
+                    "web/1.0.0/definition.yaml: there are more than 10000 files beside it; leave out what is not needed",
+                ),
+            ),
+        ];
+        for (add, expected) in rows {
+            assert_eq!(read(add), expected.map_err(str::to_owned));
+        }
     }
 
     #[test]

@@ -13,9 +13,12 @@ mod shape;
 
 pub use access::{AccessRule, Role};
 pub use engine::{Engine, Helm, Manifests, Olm, Runtime};
+pub(crate) use parse::deserialize;
 pub use parse::parse_definition;
 pub use relations::{Conflict, Dependency};
 pub use requirements::{InternetAccess, Reach, Requirements, Webhook, WebhookKind, WebhookRule};
+pub(crate) use shape::{check_field, schema};
+
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};

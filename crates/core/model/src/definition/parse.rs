@@ -1,5 +1,6 @@
 //! Parsing a definition strictly.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Definition, shape};
@@ -12,6 +13,9 @@ const KIND: &str = "ExtensionDefinition";
 /// would reject.
 pub fn parse_definition(document: &Value) -> Result<Definition, Problem> {
     for (field, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
+        if document[field].is_null() {
+            return Err(Problem { hint: Some(format!("add `{field}: {expected}`")), ..missing(field) });
+        }
         if document[field] != expected {
             let message = format!("expected {expected}, found {}", document[field]);
             return Err(Problem { field: field.to_owned(), message, hint: Some("correct it".to_owned()) });
@@ -21,7 +25,12 @@ pub fn parse_definition(document: &Value) -> Result<Definition, Problem> {
     if document["spec"].is_null() {
         return Err(missing("spec"));
     }
-    serde_path_to_error::deserialize(&document["spec"]).map_err(|error| from_serde(&error))
+    deserialize("spec", &document["spec"])
+}
+
+/// Deserializes the value of a field.
+pub(crate) fn deserialize<'v, T: Deserialize<'v>>(field: &str, value: &'v Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value).map_err(|error| from_serde(field, &error))
 }
 
 fn missing(field: &str) -> Problem {
@@ -29,9 +38,13 @@ fn missing(field: &str) -> Problem {
 }
 
 /// Turns an error of serde into a problem. `serde_json` has no error codes, so its message is parsed.
-fn from_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+fn from_serde(field: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
     let path = error.path().to_string();
-    let field = if path == "." { "spec".to_owned() } else { format!("spec.{path}") };
+    let field = match path.as_str() {
+        "." => field.to_owned(),
+        path if path.starts_with('[') => format!("{field}{path}"),
+        path => format!("{field}.{path}"),
+    };
     let message = error.inner().to_string();
     let parts: Vec<&str> = message.split('`').collect();
     match parts[..] {
@@ -251,6 +264,8 @@ mod tests {
                 "sepc: unknown field; did you mean `spec`?",
             ),
             (json!({ "apiVersion": API_VERSION, "kind": KIND }), "spec: it is missing; add it"),
+            (json!({ "apiVersion": API_VERSION }), "kind: it is missing; add `kind: ExtensionDefinition`"),
+            (json!(null), "apiVersion: it is missing; add `apiVersion: fitout.dev/v1alpha1`"),
         ];
         for (document, expected) in rows {
             assert_eq!(problem(&document), expected);

@@ -19,7 +19,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// The schema of a type, with all subschemas inlined.
-pub(super) fn schema<T: JsonSchema>() -> Value {
+pub(crate) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
@@ -29,8 +29,9 @@ pub(super) fn check(document: &Value) -> Result<(), Problem> {
     check_field("", document, &DOCUMENT)
 }
 
-/// Checks nested values first: a misspelt field explains more than a rule that misses the field.
-fn check_field(field: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
+/// Validates the value of a field against a schema; the field of a document is empty. Checks nested values first: a misspelt
+/// field explains more than a rule that misses the field.
+pub(crate) fn check_field(field: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
     // The API server treats null as absent.
     if value.is_null() {
         return Ok(());
