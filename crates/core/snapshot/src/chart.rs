@@ -11,7 +11,9 @@ use fitout_model::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use definition::{CHANGELOG, ChartDefinition, ChartLocation, chart_definitions, clashing_charts, extension_of};
+pub use definition::{
+    CHANGELOG, ChartDefinition, ChartLocation, chart_definition, chart_definitions, clashing_charts, extension_of,
+};
 
 /// A version of a chart, as the index of its repository or its `Chart.yaml` describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 //! each extension, which are stored by digest.
 
 mod chart;
+mod dependencies;
 mod entry;
 mod filter;
 mod pack;
@@ -21,8 +22,10 @@ use fitout_model::{Digest, Problem, VersionStateRule};
 use serde::{Deserialize, Serialize};
 
 pub use chart::{
-    CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definitions, clashing_charts, extension_of,
+    CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definition, chart_definitions, clashing_charts,
+    extension_of,
 };
+pub use dependencies::{Dependencies, dependency_cycles};
 pub use entry::{ExtensionEntry, VersionEntry};
 pub use filter::{Filters, Pattern};
 pub use pack::{Pack, PackError};
@@ -78,6 +81,37 @@ pub struct SourceSnapshot {
     pub kept: Vec<String>,
 }
 
+/// The problems that a source lists. One that has more is broken as a whole, and its snapshot stays small.
+const PROBLEMS: usize = 1000;
+
+impl SourceSnapshot {
+    /// Adds an extension. Fails if there is one of its name, which stays.
+    pub fn add(&mut self, name: String, entry: ExtensionEntry) -> Result<(), Problem> {
+        match self.extensions.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(Arc::new(entry));
+                Ok(())
+            }
+            Entry::Occupied(place) => Err(Problem {
+                field: place.key().clone(),
+                message: "the source has two extensions of this name, and the first one counts".to_owned(),
+                hint: Some("give one of them another name".to_owned()),
+            }),
+        }
+    }
+
+    /// Lists problems, in the order of their texts. Of many, it lists some and says how many there are.
+    pub fn set_problems(&mut self, mut problems: Vec<String>) {
+        problems.sort();
+        let more = problems.len().saturating_sub(PROBLEMS);
+        problems.truncate(PROBLEMS);
+        if more > 0 {
+            problems.push(format!("and {more} more problems of this source; correct the first ones"));
+        }
+        self.problems = problems;
+    }
+}
+
 impl Snapshot {
     /// Reads a stored snapshot.
     pub fn parse(text: &[u8]) -> Result<Self, serde_json::Error> {
@@ -112,23 +146,6 @@ impl Snapshot {
     }
 }
 
-impl SourceSnapshot {
-    /// Adds an extension. Fails if there is one of its name, which stays.
-    pub fn add(&mut self, name: String, entry: ExtensionEntry) -> Result<(), Problem> {
-        match self.extensions.entry(name) {
-            Entry::Vacant(place) => {
-                place.insert(Arc::new(entry));
-                Ok(())
-            }
-            Entry::Occupied(place) => Err(Problem {
-                field: place.key().clone(),
-                message: "the source has two extensions of this name, and the first one counts".to_owned(),
-                hint: Some("give one of them another name".to_owned()),
-            }),
-        }
-    }
-}
-
 /// The key of a Kubernetes version: `1.36` for `v1.36.3+k3s1`. Empty for a text that is no version.
 pub fn key_of(version: &str) -> String {
     kubernetes(version).map_or_else(|_| String::new(), |version| format!("{}.{}", version.major(), version.minor()))
@@ -158,6 +175,16 @@ mod tests {
             "web: the source has two extensions of this name, and the first one counts; give one of them another name";
         assert_eq!(problem, expected);
         assert_eq!(source.extensions["web"].pack, Digest::of("first"));
+    }
+
+    #[test]
+    fn many_problems_are_counted() {
+        let mut source = SourceSnapshot::default();
+        source.set_problems(vec!["b".to_owned(), "a".to_owned()]);
+        assert_eq!(source.problems, ["a", "b"]);
+        source.set_problems((0..PROBLEMS + 7).map(|number| format!("{number:04}")).collect());
+        assert_eq!((source.problems.len(), source.problems[PROBLEMS - 1].as_str()), (PROBLEMS + 1, "0999"));
+        assert_eq!(source.problems[PROBLEMS], "and 7 more problems of this source; correct the first ones");
     }
 
     #[test]

@@ -127,8 +127,8 @@ pub(super) fn problem(field: &str, message: impl Into<String>, hint: &str) -> Pr
     Problem { field: field.to_owned(), message: message.into(), hint: Some(hint.to_owned()) }
 }
 
-/// The definition of one version; none if a problem forbids it.
-fn chart_definition(
+/// The definition of one version; none if a problem forbids it. Problems name the field of the chart.
+pub fn chart_definition(
     version: &ChartVersion,
     location: &ChartLocation<'_>,
     problems: &mut Vec<Problem>,
@@ -140,11 +140,16 @@ fn chart_definition(
                 let (deprecated, published) = (version.deprecated, version.published());
                 return Some(ChartDefinition { document, definition, deprecated, changes, published });
             }
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(of_chart(problem)),
         },
         Err(problem) => problems.push(problem),
     }
     None
+}
+
+/// A problem of the definition as one of the chart, whose name becomes that of the extension.
+fn of_chart(problem: Problem) -> Problem {
+    if problem.field == "spec.extension" { Problem { field: "name".to_owned(), ..problem } } else { problem }
 }
 
 /// The document of a version. Adds what is left out of it to the problems.

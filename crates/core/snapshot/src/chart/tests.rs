@@ -154,7 +154,7 @@ fn version_that_cannot_be_installed_is_a_problem() {
     let chart = ChartVersion { name: "My_Chart".to_owned(), ..version("1.0.0") };
     let (definitions, problems) = chart_definitions(&[chart], &location);
     assert!(definitions.is_empty());
-    let expected = "My_Chart 1.0.0: spec.extension: the name of an extension has lowercase letters, digits and '-'";
+    let expected = "My_Chart 1.0.0: name: the name of an extension has lowercase letters, digits and '-'";
     assert!(problems[0].to_string().starts_with(expected), "{problems:?}");
     let library = ChartVersion { library: true, ..version("1.0.0") };
     assert_eq!(read(&[library]), (vec![], vec![]));
