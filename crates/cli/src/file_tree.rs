@@ -1,7 +1,8 @@
 //! Trees of files: read into memory and written, by path with slashes.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Component, Path};
 
 use crate::failure::Failure;
@@ -34,13 +35,16 @@ fn walk(
         if kind.is_dir() {
             walk(&path, &format!("{name}/"), files, size)?;
         } else if path.is_file() {
-            let content = fs::read(&path).map_err(|error| failed(&path, error))?;
-            *size += content.len();
-            files.insert(name, content);
+            // Read no further than the limit, whatever the size of the file is.
+            let file = File::open(&path).map_err(|error| failed(&path, error))?;
+            let mut content = Vec::new();
+            let read = file.take((LIMIT - *size) as u64 + 1).read_to_end(&mut content);
+            *size += read.map_err(|error| failed(&path, error))?;
             if *size > LIMIT {
-                let message = format!("{} has more than {} MB", directory.display(), LIMIT >> 20);
-                return Err(Failure::new(message).hint("give the directory of a definition or of a catalog"));
+                let message = format!("the files up to {} have more than {} MB", path.display(), LIMIT >> 20);
+                return Err(Failure::new(message).hint("make it smaller, or give the directory of one definition"));
             }
+            files.insert(name, content);
         }
     }
     Ok(())

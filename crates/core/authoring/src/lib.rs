@@ -31,7 +31,7 @@ pub use derive::{ChartSource, Derived, derive, requirements};
 pub use document::write_definition;
 pub use fitout_engines::Environment;
 pub use kubernetes::{Kubernetes, is_builtin_group, supported};
-pub use lint::{Directory, Finding, LintContext, LocalChart, Severity, lint, lint_catalog};
+pub use lint::{Directory, Finding, LintContext, LocalChart, Severity, lint, lint_catalog, lint_states};
 pub use manifests::{Folder, ManifestChart, chart_from_manifests};
 
 /// A definition with nothing but its name and version.

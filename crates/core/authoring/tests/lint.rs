@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fitout_authoring::{Directory, Environment, Finding, LintContext, Severity, lint, lint_catalog};
+use fitout_authoring::{Directory, Environment, Finding, LintContext, Severity, lint, lint_catalog, lint_states};
 use fitout_environment::HostEnvironment;
 use serde_json::json;
 
@@ -87,7 +87,7 @@ fn documents_that_cannot_be_read_name_the_line() {
     assert_eq!(
         checked(&[moved], false),
         [
-            "error web/1.0.0/definition.yaml: it defines web/1.0.0; move it to that directory, or correct its extension and version"
+            "error web/1.0.0/definition.yaml:6: spec.version: it defines web/1.0.0; move it to that directory, or correct its extension and version"
         ]
     );
     let mut broken = directory("web", "1.0.0", "", REQUIREMENTS, &[]);
@@ -432,14 +432,33 @@ fn cycles_of_dependencies_are_named() {
             ("d", "1.0.0", &needs("a"))
         ]),
         [
-            "error a/1.0.0/definition.yaml:8: spec.dependencies: a cycle of dependencies: a → b → c → a; remove one of these \
+            "error a/1.0.0/definition.yaml:8: spec.dependencies[0]: a cycle of dependencies: a → b → c → a; remove one of these \
           dependencies, or name it in spec.suggests"
         ]
     );
     assert_eq!(
         catalog(&[("a", "1.0.0", &needs("a"))]),
-        ["error a/1.0.0/definition.yaml:8: spec.dependencies: a cycle of dependencies: a → a; remove one of these \
+        ["error a/1.0.0/definition.yaml:8: spec.dependencies[0]: a cycle of dependencies: a → a; remove one of these \
           dependencies, or name it in spec.suggests"]
+    );
+}
+
+#[test]
+fn states_are_those_of_extensions_of_the_catalog() {
+    let web = directory("web", "1.0.0", "", REQUIREMENTS, &[]);
+    let found = |text: &str| shown(lint_states("shop/states.yaml", text.as_bytes(), std::slice::from_ref(&web)));
+    assert_eq!(found("states:\n- { extension: web, state: Yanked }\n"), Vec::<String>::new());
+    assert_eq!(
+        found("states:\n- { extension: old, state: Withdrawn }\n- { extension: wep, state: Yanked }\n"),
+        [
+            "error shop/states.yaml:3: states[1].extension: there is no extension wep; did you mean web?",
+            "warning shop/states.yaml:2: states[0].extension: there is no extension old; correct the name, unless the \
+          extension was removed",
+        ]
+    );
+    assert_eq!(
+        found("states:\n  web: Yanked\n"),
+        ["error shop/states.yaml:1: states: invalid type: map, expected a sequence; correct it"]
     );
 }
 

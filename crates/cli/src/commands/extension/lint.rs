@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fitout_authoring::{Directory, Finding, LintContext, LocalChart, Severity, lint, lint_catalog};
+use fitout_authoring::{Directory, Finding, LintContext, LocalChart, Severity, lint, lint_catalog, lint_states};
+use fitout_model::STATES;
 use serde_json::json;
 
 use super::offered;
@@ -51,6 +52,9 @@ pub(super) fn run(arguments: &Lint, output: Format, paint: Paint) -> Result<Answ
         checked += found.directories.len();
         let check = if found.is_single { lint } else { lint_catalog };
         findings.extend(check(&found.directories, context));
+        if let Some((path, content)) = &found.states {
+            findings.extend(lint_states(path, content, &found.directories));
+        }
     }
     Ok(answer(&findings, checked, arguments.strict, output, paint))
 }
@@ -58,12 +62,14 @@ pub(super) fn run(arguments: &Lint, output: Format, paint: Paint) -> Result<Answ
 /// The definitions below a path.
 struct Found {
     directories: Vec<Directory>,
+    /// The path and the content of the states, where the path is a catalog.
+    states: Option<(String, Vec<u8>)>,
     /// Whether the path is the directory of one definition.
     is_single: bool,
 }
 
 /// Divides the files into directories of definitions. The path is a definition's directory, an extension's, or a catalog.
-fn directories(path: &Path, files: BTreeMap<String, Vec<u8>>) -> Result<Found, Failure> {
+fn directories(path: &Path, mut files: BTreeMap<String, Vec<u8>>) -> Result<Found, Failure> {
     let root = path.display().to_string();
     let root = if root == "." { String::new() } else { format!("{}/", root.trim_end_matches('/')) };
     let below =
@@ -72,6 +78,7 @@ fn directories(path: &Path, files: BTreeMap<String, Vec<u8>>) -> Result<Found, F
         let message = format!("{} contains no {DEFINITION}", path.display());
         return Err(Failure::new(message).hint("give the directory of a definition or of a catalog"));
     };
+    let states = files.remove(STATES).filter(|_| depth == 2).map(|content| (format!("{root}{STATES}"), content));
     let mut folders: BTreeMap<String, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
     for (file, content) in files {
         let end = file.match_indices('/').nth(depth.wrapping_sub(1)).map(|(at, _)| at);
@@ -90,7 +97,7 @@ fn directories(path: &Path, files: BTreeMap<String, Vec<u8>>) -> Result<Found, F
         place: (depth == 2).then_some(folder),
         files,
     };
-    Ok(Found { directories: folders.into_iter().map(directory).collect(), is_single: depth == 0 })
+    Ok(Found { directories: folders.into_iter().map(directory).collect(), states, is_single: depth == 0 })
 }
 
 fn answer(findings: &[Finding], checked: usize, strict: bool, output: Format, paint: Paint) -> Answer {

@@ -72,7 +72,7 @@ impl<'d> Offers<'d> {
     }
 }
 
-/// The cycles of dependencies, each once, named from its first extension in alphabetical order.
+/// The cycles of dependencies, named from their first extension in alphabetical order.
 ///
 /// An extension is in a cycle when all versions that satisfy a dependency lead back to it, or some do: a resolver may have
 /// no other choice.
@@ -83,51 +83,20 @@ fn cycles(subjects: &[Subject], offers: &Offers) -> Vec<Finding> {
         let needed = needed.map(|definition| definition.extension.as_str());
         edges.entry(&subject.definition.extension).or_default().extend(needed);
     }
-    let mut found: BTreeSet<Vec<&str>> = BTreeSet::new();
-    for start in edges.keys() {
-        found.extend(shortest_cycle(start, &edges));
-    }
     let finding = |cycle: Vec<&str>| {
-        let subject =
-            subjects.iter().filter(|subject| subject.definition.extension == cycle[0]).max_by_key(|subject| {
-                // The version that has the dependency.
-                let needs = |dependency: &Dependency| {
-                    offers
-                        .satisfying(dependency)
-                        .any(|definition| definition.extension == *cycle.get(1).unwrap_or(&cycle[0]))
-                };
-                subject.definition.dependencies.iter().any(needs)
-            })?;
+        let next = *cycle.get(1).unwrap_or(&cycle[0]);
+        let leads =
+            |dependency: &Dependency| offers.satisfying(dependency).any(|definition| definition.extension == next);
+        let of_first = subjects.iter().filter(|subject| subject.definition.extension == cycle[0]);
+        let leading = of_first.filter_map(|subject| {
+            let index = subject.definition.dependencies.iter().position(leads)?;
+            Some((subject, index))
+        });
+        let (subject, index) = leading.max_by(|(a, _), (b, _)| a.definition.version.cmp(&b.definition.version))?;
         let path = cycle.iter().chain(cycle.first()).copied().collect::<Vec<_>>().join(" → ");
+        let (field, message) = (format!("spec.dependencies[{index}]"), format!("a cycle of dependencies: {path}"));
         let remedy = "remove one of these dependencies, or name it in spec.suggests";
-        Some(subject.finding(Severity::Error, "spec.dependencies", format!("a cycle of dependencies: {path}"), remedy))
+        Some(subject.finding(Severity::Error, &field, message, remedy))
     };
-    found.into_iter().filter_map(finding).collect()
-}
-
-/// The shortest cycle through an extension, rotated to its first name.
-fn shortest_cycle<'d>(start: &'d str, edges: &BTreeMap<&'d str, BTreeSet<&'d str>>) -> Option<Vec<&'d str>> {
-    let next = |name: &str| edges.get(name).into_iter().flatten().copied();
-    let mut before: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut queue: std::collections::VecDeque<&str> = [start].into();
-    while let Some(name) = queue.pop_front() {
-        for target in next(name) {
-            if target == start {
-                let mut cycle = vec![name];
-                while let Some(earlier) = cycle.last().filter(|last| **last != start).and_then(|last| before.get(last))
-                {
-                    cycle.push(earlier);
-                }
-                cycle.reverse();
-                let first = cycle.iter().enumerate().min_by_key(|(_, name)| **name).map_or(0, |(index, _)| index);
-                cycle.rotate_left(first);
-                return Some(cycle);
-            }
-            if !before.contains_key(target) {
-                before.insert(target, name);
-                queue.push_back(target);
-            }
-        }
-    }
-    None
+    fitout_model::cycles(&edges).into_iter().filter_map(finding).collect()
 }

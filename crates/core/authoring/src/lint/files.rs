@@ -1,9 +1,22 @@
 //! The files that a definition names.
 
-use super::Report;
+use fitout_model::check_package_size;
+
+use super::{Report, Severity};
 
 /// The most bytes of a logo.
 const LOGO: usize = 512 << 10;
+
+/// The hub refuses a definition with more files than it stores.
+pub(super) fn check_size(report: &mut Report) {
+    if let Err(problem) = check_package_size("", &report.subject.directory.files) {
+        let remedy = problem.hint.unwrap_or_default();
+        // A large logo is a finding of its own.
+        if report.definition().logo.as_ref() != Some(&problem.field) {
+            report.in_file(Severity::Error, &problem.field, None, problem.message, &remedy);
+        }
+    }
+}
 
 pub(super) fn check(report: &mut Report) {
     let definition = report.definition();

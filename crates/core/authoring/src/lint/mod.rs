@@ -4,7 +4,6 @@ mod dependencies;
 mod files;
 mod kubernetes;
 mod parameters;
-mod place;
 mod requirements;
 mod roles;
 mod upgrades;
@@ -13,8 +12,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fitout_engines::Environment;
-use fitout_go_yaml::from_yaml_strict;
-use fitout_model::{Definition, Engine, Problem, parse_definition};
+use fitout_go_yaml::{from_yaml_strict, line};
+use fitout_model::{Definition, Engine, Problem, States, StatesProblem, parse_definition};
 use serde_json::Value;
 
 use crate::derive::DEFINITION;
@@ -126,22 +125,50 @@ fn read(directory: &Directory) -> Result<Subject<'_>, Box<Finding>> {
     let content = directory.files.get(DEFINITION).ok_or_else(|| finding("file not found".to_owned(), "add it"))?;
     let text = std::str::from_utf8(content).map_err(|_| finding("it is not UTF-8".to_owned(), "save it as UTF-8"))?;
     let document = from_yaml_strict(text)
-        .map_err(|error| Finding { line: error.line(), ..finding(error.to_string(), "fix the YAML") })?;
+        .map_err(|error| Finding { line: error.line(), ..finding(error.problem(), "fix the YAML") })?;
     let definition = parse_definition(&document).map_err(|problem| {
         let Problem { field, message, hint } = problem;
         let remedy = hint.unwrap_or_else(|| "correct it".to_owned());
-        Finding { line: place::line(text, &field), field: Some(field), ..finding(message, &remedy) }
+        Finding { line: line(text, &field), field: Some(field), ..finding(message, &remedy) }
     })?;
     let named = format!("{}/{}", definition.extension, definition.version);
-    if directory.place.as_ref().is_some_and(|place| *place != named) {
-        let remedy = "move it to that directory, or correct its extension and version";
-        Err(finding(format!("it defines {named}"), remedy))?;
+    let subject = Subject { directory, text, definition };
+    match &directory.place {
+        Some(place) if *place != named => {
+            let is_extension = place.split('/').next() == Some(&subject.definition.extension);
+            let field = if is_extension { "spec.version" } else { "spec.extension" };
+            let remedy = "move it to that directory, or correct its extension and version";
+            Err(Box::new(subject.finding(Severity::Error, field, format!("it defines {named}"), remedy)))
+        }
+        _ => Ok(subject),
     }
-    Ok(Subject { directory, text, definition })
+}
+
+/// The findings in the states of a catalog's versions. The path is that of the file.
+pub fn lint_states(path: &str, content: &[u8], directories: &[Directory]) -> Vec<Finding> {
+    let names = directories.iter().filter_map(|directory| directory.place.as_ref()?.split('/').next()).collect();
+    let finding = |severity, StatesProblem { line, problem: Problem { field, message, hint } }| Finding {
+        severity,
+        path: path.to_owned(),
+        field: Some(field).filter(|field| !field.is_empty()),
+        line,
+        message,
+        remedy: hint.unwrap_or_default(),
+    };
+    match States::parse(content) {
+        Ok(states) => {
+            let misspelt = states.misspelt(&names).into_iter().map(|problem| finding(Severity::Error, problem));
+            let removed = states.removed(&names).into_iter().map(|problem| finding(Severity::Warning, problem));
+            let problems = states.problems.iter().cloned().map(|problem| finding(Severity::Error, problem));
+            problems.chain(misspelt).chain(removed).collect()
+        }
+        Err(problem) => vec![finding(Severity::Error, problem)],
+    }
 }
 
 fn check(subject: &Subject, context: LintContext) -> Vec<Finding> {
     let mut report = Report { subject, findings: Vec::new() };
+    files::check_size(&mut report);
     let chart = chart(subject, context, &mut report);
     files::check(&mut report);
     parameters::check(&mut report, chart);
@@ -232,7 +259,7 @@ impl Subject<'_> {
         Finding {
             severity,
             path: format!("{}/{DEFINITION}", self.directory.path),
-            line: place::line(self.text, field),
+            line: line(self.text, field),
             field: Some(field.to_owned()),
             message,
             remedy: remedy.to_owned(),
