@@ -113,8 +113,8 @@ fn read(world: &World, namespace: &str, name: &str) -> Result<()> {
 fn wrong_definitions() -> Result<()> {
     assert_snapshot!(typed(&["catalog list"])?, @r"
     $ fitout catalog list
-    NAME    SCOPE    EXTENSIONS   VERSIONS   READY   STATUS                                                                                      AGE
-    local   Shared   7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?   [age]
+    NAME    SCOPE    EXTENSIONS   VERSIONS   READY   STATUS                                                                                        AGE
+    local   Shared   7            8          False   misspelt/1.0.0/definition.yaml:4: spec.kubernets: unknown field; did you mean `kubernetes`?   [age]
     exit 0
     ");
 
@@ -196,16 +196,16 @@ fn wrong_definitions() -> Result<()> {
     assert_snapshot!(typed(&["install misspelt --cluster foo --catalog local", "status misspelt"])?, @r"
     $ fitout install misspelt --cluster foo --catalog local
     error: extension misspelt not found in catalog local
-    hint: `fitout extension list` shows the existing ones; the hub could not read all of that catalog: misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
+    hint: `fitout extension list` shows the existing ones; the hub could not read all of that catalog: misspelt/1.0.0/definition.yaml:4: spec.kubernets: unknown field; did you mean `kubernetes`?
     exit 1
     $ fitout status misspelt
     misspelt: misspelt on cluster foo, in namespace misspelt
       Version    none yet
 
-      ✗ Resolved    misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
+      ✗ Resolved    misspelt/1.0.0/definition.yaml:4: spec.kubernets: unknown field; did you mean `kubernetes`?
       … Applied     no object is being written
       … Healthy     not all objects are applied yet
-      ✗ Ready       misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?
+      ✗ Ready       misspelt/1.0.0/definition.yaml:4: spec.kubernets: unknown field; did you mean `kubernetes`?
     exit 4
     ");
     Ok(())
@@ -580,7 +580,7 @@ fn an_organization_does_not_read_the_hubs_disk() -> Result<()> {
     assert_snapshot!(typed(&["catalog list -O other"])?, @r"
     $ fitout catalog list -O other
     NAME    SCOPE          EXTENSIONS   VERSIONS   READY   STATUS                                                                                                    AGE
-    local   Shared         7            8          False   misspelt/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?                 [age]
+    local   Shared         7            8          False   misspelt/1.0.0/definition.yaml:4: spec.kubernets: unknown field; did you mean `kubernetes`?               [age]
     own     Organization   -            -          False   a path on the hub's disk is only for catalogs in fitout-system: ask the platform team to offer it there   [age]
     exit 0
     ");

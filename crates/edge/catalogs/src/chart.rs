@@ -4,12 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fitout_helm_ranges::Version;
-use fitout_model::{Digest, FileMap, Package, Problem, VersionState, VersionStateRule, pack_files, parse_definition};
+use fitout_model::{
+    Digest, FileMap, Package, Problem, VersionState, VersionStateRule, check_package_size, pack_files, parse_definition,
+};
 use fitout_repositories::chart_version;
-use fitout_snapshot::{CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definitions};
+use fitout_snapshot::{
+    CHANGELOG, ChartDefinition, ChartLocation, ChartVersion, chart_definition, chart_definitions, extension_of,
+};
 use serde_json::{Value, json};
 
-use crate::SourceExtension;
+use crate::extension::too_many_versions;
+use crate::{SourceExtension, VERSIONS};
 
 /// The folder or archive of a chart in its package.
 const CHART: &str = "chart";
@@ -86,12 +91,13 @@ pub(crate) fn local(name: &str, mut charts: Vec<LocalChart>) -> SourceExtension 
         // Without the definition, which is made of them.
         let published = Digest::of(pack_files(files));
         let folder = chart.folder.clone();
-        match package(chart) {
-            Ok((package, version)) => {
+        match read(chart) {
+            Ok(ReadChart { package, version, problems }) => {
                 let of = &package.definition;
+                extension.problems.extend(problems.into_iter().map(|problem| (place.clone(), problem)));
                 if let Some((same, first)) = folders.iter().find(|(same, _)| same.cmp_precedence(&of.version).is_eq()) {
                     let place = format!("{name}/{}", of.version);
-                    extension.problems.push((place, duplicate(&folder, &of.version, first, same)));
+                    extension.problems.push((place, duplicate(&folder, &package, first, same)));
                     continue;
                 }
                 folders.push((of.version.clone(), folder));
@@ -110,32 +116,58 @@ pub(crate) fn local(name: &str, mut charts: Vec<LocalChart>) -> SourceExtension 
     extension
 }
 
-fn duplicate(folder: &str, version: &semver::Version, first: &str, same: &semver::Version) -> Problem {
+fn duplicate(folder: &str, package: &Package, first: &str, same: &semver::Version) -> Problem {
+    let version = &package.definition.version;
     let but = if version == same { "" } else { " but for build metadata" };
-    Problem {
-        field: format!("{folder}Chart.yaml"),
-        message: format!("version {version} equals that of {first}Chart.yaml{but}, which counts"),
+    let problem = Problem {
+        field: "version".to_owned(),
+        message: format!("{version} equals that of {first}Chart.yaml{but}, which counts"),
         hint: Some("raise the version, or remove one of the charts".to_owned()),
-    }
+    };
+    problem.in_file(&format!("{folder}Chart.yaml"), metadata_text(&package.files).unwrap_or_default())
 }
 
 /// The package of a chart that is in the package itself, and the chart's metadata.
 pub fn package(chart: LocalChart) -> Result<(Package, ChartVersion), Problem> {
+    read(chart).map(|read| (read.package, read.version))
+}
+
+/// A chart whose files are in its package.
+struct ReadChart {
+    package: Package,
+    version: ChartVersion,
+    /// The problems of fields that are left out.
+    problems: Vec<Problem>,
+}
+
+fn read(chart: LocalChart) -> Result<ReadChart, Problem> {
     let LocalChart { folder, metadata, mut files } = chart;
-    let problem = |message: &str| Problem {
-        field: format!("{folder}Chart.yaml"),
-        message: message.to_owned(),
-        hint: Some("`fitout chart lint` says more".to_owned()),
-    };
-    let version = chart_version(metadata).ok_or_else(|| problem("it has no valid name and version"))?;
+    let file = format!("{folder}Chart.yaml");
+    let text = metadata_text(&files).ok_or_else(|| Problem {
+        field: file.clone(),
+        message: "it is not UTF-8".to_owned(),
+        hint: Some("save it as UTF-8".to_owned()),
+    })?;
+    fitout_go_yaml::from_yaml(text).map_err(|error| Problem::of_yaml(&file, &error))?;
+    let in_chart = |problem: Problem| problem.in_file(&file, text);
+    let version = chart_version(metadata).map_err(in_chart)?;
     if version.library {
-        return Err(problem("it is a library chart, which cannot be installed"));
+        let message = "it is a library chart, which cannot be installed".to_owned();
+        let hint = Some("leave it out of the catalog".to_owned());
+        return Err(in_chart(Problem { field: "type".to_owned(), message, hint }));
     }
     // The address is replaced below.
     let location = ChartLocation { repository: "https://charts.invalid", chart: &version.name };
-    let (definition, problems) = chart_definitions(std::slice::from_ref(&version), &location);
-    let Some(mut definition) = definition.into_iter().next() else {
-        return Err(problems.into_iter().next().unwrap_or_else(|| problem("no definition can be made of it")));
+    let mut problems = vec![];
+    let definition = chart_definition(&version, &location, &mut problems);
+    let mut problems: Vec<Problem> = problems.into_iter().map(in_chart).collect();
+    let Some(mut definition) = definition else {
+        // The last problem is the reason, and those before it are of fields that would be left out.
+        return Err(problems.pop().unwrap_or_else(|| Problem {
+            field: file.clone(),
+            message: "no definition can be made of it".to_owned(),
+            hint: Some("`fitout chart lint` says more".to_owned()),
+        }));
     };
     let values = definition.document["spec"]["helm"]["values"].take();
     definition.document["spec"]["helm"] = json!({ "chart": CHART });
@@ -144,12 +176,25 @@ pub fn package(chart: LocalChart) -> Result<(Package, ChartVersion), Problem> {
     }
     files.insert("definition.yaml".to_owned(), format!("{:#}\n", definition.document).into_bytes());
     files.extend(definition.changes.map(changelog));
-    Ok((Package::of(parse_definition(&definition.document)?, files), version))
+    check_package_size("", &files).map_err(|problem| {
+        // Its files are in a folder of the package, and nobody wrote the definition.
+        let path = problem.field.strip_prefix("chart/").unwrap_or("Chart.yaml");
+        Problem { field: format!("{folder}{path}"), ..problem }
+    })?;
+    let package = Package::of(parse_definition(&definition.document)?, files);
+    Ok(ReadChart { package, version, problems })
+}
+
+/// The text of `Chart.yaml`, which is empty for an archive; none if it is not UTF-8.
+fn metadata_text(files: &FileMap) -> Option<&str> {
+    std::str::from_utf8(files.get("chart/Chart.yaml").map_or(&[][..], Vec::as_slice)).ok()
 }
 
 /// The extension of a chart in a repository.
-pub(crate) fn remote(repository: &str, name: &str, versions: &[ChartVersion]) -> SourceExtension {
-    let (definitions, found) = chart_definitions(versions, &ChartLocation { repository, chart: name });
+pub(crate) fn remote(repository: &str, name: &str, mut versions: Vec<ChartVersion>) -> SourceExtension {
+    let too_many = too_many_versions(extension_of(name), versions.len());
+    keep_newest(&mut versions);
+    let (definitions, found) = chart_definitions(&versions, &ChartLocation { repository, chart: name });
     let mut extension = SourceExtension::default();
     for ChartDefinition { document, definition, deprecated: is_deprecated, changes, published } in definitions {
         if is_deprecated {
@@ -159,10 +204,20 @@ pub(crate) fn remote(repository: &str, name: &str, versions: &[ChartVersion]) ->
         let files = changes.into_iter().map(changelog).collect();
         extension.packages.push(Arc::new(Package::of_document(definition, &document, files)));
     }
-    extension.problems = found.into_iter().map(|problem| (format!("{name}/"), problem)).collect();
+    let place = format!("{}/", extension_of(name));
+    extension.problems = too_many.into_iter().chain(found).map(|problem| (place.clone(), problem)).collect();
     sort(&mut extension);
-    describe(&mut extension, versions);
+    describe(&mut extension, &versions);
     extension
+}
+
+/// Keeps the newest versions of a chart. A definition takes more memory than the entry of an index.
+fn keep_newest(versions: &mut Vec<ChartVersion>) {
+    if versions.len() > VERSIONS {
+        // Of equal versions, the first counts, and this keeps their order.
+        versions.sort_by_cached_key(|version| std::cmp::Reverse(Version::parse(&version.version).ok()));
+        versions.truncate(VERSIONS);
+    }
 }
 
 fn changelog(changes: String) -> (String, Vec<u8>) {
@@ -256,20 +311,11 @@ mod tests {
         assert_eq!(
             problems,
             [
-                format!("web/1.0.0 b/Chart.yaml: version 1.0.0 equals that of a/Chart.yaml, {hint}"),
+                format!("web/1.0.0 b/Chart.yaml:3: version: 1.0.0 equals that of a/Chart.yaml, {hint}"),
                 format!(
-                    "web/1.0.0+2 c/Chart.yaml: version 1.0.0+2 equals that of a/Chart.yaml but for build metadata, {hint}"
+                    "web/1.0.0+2 c/Chart.yaml:3: version: 1.0.0+2 equals that of a/Chart.yaml but for build metadata, {hint}"
                 ),
             ]
         );
-    }
-
-    #[test]
-    fn a_broken_chart_names_its_folder() {
-        let files = FileMap::from([("charts/x/Chart.yaml".to_owned(), b"name: x\nversion: one\n".to_vec())]);
-        let (mut charts, _) = take_charts(files);
-        let extension = local("x", charts.remove("x").unwrap());
-        let problem = extension.problems[0].1.to_string();
-        assert_eq!(problem, "charts/x/Chart.yaml: it has no valid name and version; `fitout chart lint` says more");
     }
 }

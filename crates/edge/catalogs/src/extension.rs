@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fitout_model::{Digest, FileMap, Package, Problem, VersionStateRule, read_packages};
-use fitout_snapshot::ChartVersion;
+use fitout_snapshot::{ChartVersion, extension_of};
 use semver::Version;
 
 use crate::chart::{self, LocalChart};
@@ -15,8 +15,15 @@ const CHART_VERSION: usize = 500;
 /// An extension that was read and not parsed yet. Parsing takes most of the time, so it is left to the caller's threads.
 #[derive(Debug)]
 pub enum RawExtension {
-    /// The files of all its versions, by `EXTENSION/VERSION/…`.
-    Files(FileMap),
+    /// The versions of an extension by definitions.
+    Files {
+        /// The name of the extension.
+        name: String,
+        /// The files of all its versions, by `EXTENSION/VERSION/…`.
+        files: FileMap,
+        /// The files that were not read, and why. Their versions are left out.
+        unread: Vec<Problem>,
+    },
     /// The versions of a chart that the source contains.
     LocalCharts {
         /// The name of the chart.
@@ -52,12 +59,53 @@ pub struct SourceExtension {
     pub icon: Option<String>,
 }
 
+/// The versions of an extension that are offered. An Extension lists no more.
+pub const VERSIONS: usize = 1000;
+
+/// The problem of an extension with more versions than are offered; none if there are not too many.
+pub(crate) fn too_many_versions(extension: &str, count: usize) -> Option<Problem> {
+    (count > VERSIONS).then(|| Problem {
+        field: format!("{extension}/"),
+        message: format!("it has {count} versions, and the newest {VERSIONS} are offered"),
+        hint: Some("remove old ones from the source".to_owned()),
+    })
+}
+
+/// Keeps the newest of an extension's packages, which are ordered by version. Leaving out others is a problem.
+pub fn keep_newest(extension: &str, packages: &mut Vec<Arc<Package>>) -> Option<Problem> {
+    let problem = too_many_versions(extension, packages.len());
+    packages.drain(..packages.len().saturating_sub(VERSIONS));
+    problem
+}
+
 impl RawExtension {
+    /// The name of the extension.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Files { name, .. } | Self::LocalCharts { name, .. } => name,
+            Self::Charts { name, .. } => extension_of(name),
+        }
+    }
+
+    /// Whether the extension is a chart without definitions.
+    pub fn is_chart(&self) -> bool {
+        !matches!(self, Self::Files { .. })
+    }
+
+    /// Leaves out the versions of a repository's chart that are not admitted. A repository may have many more than are
+    /// offered.
+    pub fn retain(&mut self, admits: impl Fn(&str, &str) -> bool) {
+        let extension = self.name().to_owned();
+        if let Self::Charts { versions, .. } = self {
+            versions.retain(|version| admits(&extension, &version.version));
+        }
+    }
+
     /// The size of the input in bytes.
     pub fn size(&self) -> usize {
         let bytes = |files: &FileMap| files.values().map(Vec::len).sum::<usize>();
         match self {
-            Self::Files(files) => bytes(files),
+            Self::Files { files, .. } => bytes(files),
             Self::LocalCharts { charts, .. } => charts.iter().map(|chart| bytes(&chart.files)).sum(),
             Self::Charts { versions, .. } => versions.len() * CHART_VERSION,
         }
@@ -66,14 +114,28 @@ impl RawExtension {
     /// Parses the definitions.
     pub fn parse(self) -> SourceExtension {
         match self {
-            Self::Files(files) => {
-                let read = read_packages(files);
-                SourceExtension { packages: read.packages, problems: read.problems, ..SourceExtension::default() }
-            }
+            Self::Files { files, unread, .. } => definitions(files, unread),
             Self::LocalCharts { name, charts } => chart::local(&name, charts),
-            Self::Charts { repository, name, versions } => chart::remote(&repository, &name, &versions),
+            Self::Charts { repository, name, versions } => chart::remote(&repository, &name, versions),
         }
     }
+}
+
+/// The extension of these files. A version without one of its files would be another version, so it is left out.
+fn definitions(mut files: FileMap, unread: Vec<Problem>) -> SourceExtension {
+    let mut incomplete: BTreeMap<String, Problem> = BTreeMap::new();
+    for problem in unread {
+        incomplete.entry(place(&problem.field).to_owned()).or_insert(problem);
+    }
+    files.retain(|path, _| !incomplete.contains_key(place(path)));
+    let mut read = read_packages(files);
+    read.problems.extend(incomplete);
+    SourceExtension { packages: read.packages, problems: read.problems, ..SourceExtension::default() }
+}
+
+/// The `EXTENSION/VERSION` of a path.
+fn place(path: &str) -> &str {
+    path.match_indices('/').nth(1).map_or(path, |(at, _)| &path[..at])
 }
 
 /// Splits the files of a source by extension: definitions at `EXTENSION/VERSION/definition.yaml`, and plain charts
@@ -90,5 +152,6 @@ pub fn split(files: FileMap) -> Vec<RawExtension> {
     extensions.retain(|_, files| files.keys().any(|path| path.ends_with("/definition.yaml")));
     charts.retain(|name, _| !extensions.contains_key(name));
     let charts = charts.into_iter().map(|(name, charts)| RawExtension::LocalCharts { name, charts });
-    extensions.into_values().map(RawExtension::Files).chain(charts).collect()
+    let files = |(name, files)| RawExtension::Files { name, files, unread: vec![] };
+    extensions.into_iter().map(files).chain(charts).collect()
 }

@@ -4,18 +4,18 @@
 //! with one version is reported for that version and does not affect the others. `states.yaml` beside the extensions
 //! says which versions are deprecated, yanked or withdrawn.
 
+mod archive;
 mod chart;
 mod directory;
 mod extension;
-mod states;
 
 use fitout_model::{FileMap, Packages, read_packages};
 use rust_embed::RustEmbed;
 
+pub use archive::{ARCHIVE_LIMITS, unpack, unpacked_size};
 pub use chart::{LocalChart, package as chart_package};
 pub use directory::{Directory, fingerprint};
-pub use extension::{RawExtension, SourceExtension, split};
-pub use states::{STATES, States, StatesError, parse_states};
+pub use extension::{RawExtension, SourceExtension, VERSIONS, keep_newest, split};
 
 #[derive(RustEmbed)]
 #[folder = "../../../catalog"]

@@ -342,7 +342,7 @@ fn states(world: &World) -> Result<()> {
     })?;
     let problems = partly["status"]["problems"].to_string();
     assert!(problems.contains("large/: the definitions and files of its versions have"), "{problems}");
-    assert!(problems.contains("states.yaml: states[0].version: "), "{problems}");
+    assert!(problems.contains("states.yaml:2: states[0].version: "), "{problems}");
     fs::remove_dir_all(world.catalog.join("large"))?;
     fs::remove_file(world.catalog.join("states.yaml"))?;
 

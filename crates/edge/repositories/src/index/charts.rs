@@ -71,7 +71,7 @@ impl<F: FnMut(IndexedChart)> Charts for AllCharts<F> {
 
     fn add(&mut self, entry: Value) -> Result<(), IndexError> {
         self.left = self.left.checked_sub(1).ok_or(IndexError::TooManyVersions(self.limit))?;
-        let mut version = chart_version(entry);
+        let mut version = chart_version(entry).ok();
         if let Some(version) = &mut version {
             limit_annotations(version);
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fitout_helm_ranges::Version;
+use fitout_model::Problem;
 use fitout_snapshot::ChartVersion;
 use serde_json::{Map, Value};
 
@@ -21,16 +22,16 @@ pub(crate) struct Release {
 impl Release {
     /// Reads an entry; none for one that Helm skips.
     pub(crate) fn read(entry: &Value) -> Option<Self> {
-        let (_, version) = identity(entry)?;
+        let (_, version) = identity(entry).ok()?;
         let urls = entry.get("urls").and_then(Value::as_array).into_iter().flatten();
         Some(Self { version, urls: urls.filter_map(text).collect(), digest: digest(entry.get("digest")) })
     }
 }
 
-/// Reads an entry of an index, or the `Chart.yaml` of a chart; none for one that Helm skips in an index.
-pub fn chart_version(entry: Value) -> Option<ChartVersion> {
+/// Reads an entry of an index, or the `Chart.yaml` of a chart. The problem is one for which Helm skips an entry.
+pub fn chart_version(entry: Value) -> Result<ChartVersion, Problem> {
     let (name, version) = identity(&entry)?;
-    let Value::Object(mut fields) = entry else { return None };
+    let Value::Object(mut fields) = entry else { return Err(missing("name")) };
     let maintainers = list(fields.remove("maintainers")).filter_map(|maintainer| maintainer.get("name").and_then(text));
     let maintainers = maintainers.collect();
     let keywords = list(fields.remove("keywords")).filter_map(|keyword| text(&keyword)).collect();
@@ -42,7 +43,7 @@ pub fn chart_version(entry: Value) -> Option<ChartVersion> {
         Some(Value::String(text)) => Some(text).filter(|text| !text.is_empty()),
         _ => None,
     };
-    Some(ChartVersion {
+    Ok(ChartVersion {
         app_version: take("appVersion"),
         kube_version: take("kubeVersion"),
         description: take("description"),
@@ -59,21 +60,48 @@ pub fn chart_version(entry: Value) -> Option<ChartVersion> {
     })
 }
 
-/// The name and the version of an entry; none for one that Helm skips: without a name, with an invalid version, of an
-/// unknown type, with an empty maintainer, or with a dependency that is empty or has an invalid alias.
-fn identity(entry: &Value) -> Option<(String, String)> {
-    let name = entry.get("name").and_then(text).filter(|name| !matches!(&**name, "." | "..") && !name.contains('/'))?;
-    let version = entry.get("version").and_then(text).filter(|version| Version::parse(version).is_ok())?;
-    let all = |key: &str| entry.get(key).and_then(Value::as_array).into_iter().flatten();
-    let kind = entry.get("type").and_then(text);
-    let is_kind = kind.is_none_or(|kind| matches!(&*kind, "application" | "library"));
-    let is_valid = is_kind && !all("maintainers").any(Value::is_null) && all("dependencies").all(is_dependency);
-    is_valid.then_some((name, version))
+/// The name and the version of an entry. Helm skips one without a name, with an invalid version, of an unknown type, with
+/// an empty maintainer, or with a dependency that is empty or has an invalid alias.
+fn identity(entry: &Value) -> Result<(String, String), Problem> {
+    let get = |key: &str| entry.get(key).and_then(text).ok_or_else(|| missing(key));
+    let (name, version) = (get("name")?, get("version")?);
+    if matches!(&*name, "." | "..") || name.contains('/') {
+        return Err(problem("name", format!("{name:?} cannot be the name of a chart"), "write a name without '/'"));
+    }
+    if let Err(error) = Version::parse(&version) {
+        return Err(problem("version", format!("{version:?} is not a version: {error}"), "write one such as 1.2.3"));
+    }
+    if let Some(kind) = entry.get("type").and_then(text).filter(|kind| !matches!(&**kind, "application" | "library")) {
+        let message = format!("{kind:?} is no type of chart");
+        return Err(problem("type", message, "write application or library, or leave it out"));
+    }
+    let all = |key: &str| entry.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
+    let empty = |field: String| problem(&field, "it is empty".to_owned(), "remove it");
+    if let Some((index, _)) = all("maintainers").find(|(_, maintainer)| maintainer.is_null()) {
+        return Err(empty(format!("maintainers[{index}]")));
+    }
+    for (index, dependency) in all("dependencies") {
+        if dependency.is_null() {
+            return Err(empty(format!("dependencies[{index}]")));
+        }
+        if let Some(alias) = dependency.get("alias").and_then(text).filter(|alias| !is_alias(alias)) {
+            let message = format!("{alias:?} has other characters than letters, digits, '_' and '-'");
+            return Err(problem(&format!("dependencies[{index}].alias"), message, "correct it"));
+        }
+    }
+    Ok((name, version))
 }
 
-fn is_dependency(dependency: &Value) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    !dependency.is_null() && dependency.get("alias").and_then(text).is_none_or(|alias| alias.bytes().all(is_allowed))
+fn missing(field: &str) -> Problem {
+    problem(field, "it is missing".to_owned(), "add it")
+}
+
+fn problem(field: &str, message: String, hint: &str) -> Problem {
+    Problem { field: field.to_owned(), message, hint: Some(hint.to_owned()) }
+}
+
+fn is_alias(alias: &str) -> bool {
+    alias.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// A text; none for an empty one, or for anything else, for which Helm refuses the whole index.

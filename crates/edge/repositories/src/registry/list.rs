@@ -313,7 +313,7 @@ async fn read(session: &Session<'_>, name: &str, version: &str, tag: &str) -> Re
     let no_chart = |reason| Cause::NotAChart { what: what.clone(), reason };
     let manifest = Manifest::parse(&text).map_err(no_chart)?;
     let (config, text) = session.blob(&manifest.config, MAX_CONFIG).await?;
-    let chart = chart_version(json::<Value>(&config, &text)?).ok_or_else(|| no_chart(ChartError::Metadata))?;
+    let chart = chart_version(json::<Value>(&config, &text)?).map_err(|_| no_chart(ChartError::Metadata))?;
     let expected_name = name.rsplit('/').next().unwrap_or(name);
     // A repository with an empty name has the chart in the address itself.
     let is_named = expected_name.is_empty() || chart.name == expected_name;

@@ -4,9 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use fitout_api::reasons;
-use fitout_catalogs::StatesError;
 use fitout_content::Error as ContentError;
-use fitout_model::ArchiveError;
+use fitout_model::{ArchiveError, Problem, StatesProblem};
 use fitout_repositories::Cause;
 
 use crate::SYSTEM;
@@ -25,7 +24,7 @@ pub(super) enum SourceError {
     #[error("{field}: {error}")]
     Range { field: &'static str, error: fitout_helm_ranges::Error },
     #[error(transparent)]
-    States(#[from] StatesError),
+    States(Problem),
     #[error("{0}")]
     Content(#[from] ContentError),
     #[error("the source was not read to its end: {0}")]
@@ -41,6 +40,12 @@ pub(super) enum SourceError {
          right, accept it with `fitout catalog sync --accept {revision}`"
     )]
     OlderIndex { generated: String, known: String, revision: String },
+}
+
+impl From<StatesProblem> for SourceError {
+    fn from(problem: StatesProblem) -> Self {
+        Self::States(problem.into())
+    }
 }
 
 impl SourceError {

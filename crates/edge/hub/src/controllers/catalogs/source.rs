@@ -1,23 +1,22 @@
 //! Reads one source of a catalog into a snapshot, one extension after the other.
 
-use std::collections::BTreeMap;
-use std::io::{self, Read as _};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use fitout_api::{CatalogFilter, CatalogSource, CatalogSpec, GitSource, HelmRepositorySource};
 use fitout_catalogs::{
-    Directory, RawExtension, SourceExtension, States, embedded_files, embedded_names, parse_states, split,
+    ARCHIVE_LIMITS, Directory, RawExtension, SourceExtension, embedded_files, embedded_names, keep_newest, split,
+    unpack, unpacked_size,
 };
 use fitout_content::Error as ContentError;
 use fitout_git::Reference;
-use fitout_model::{ArchiveLimits, Digest, FileMap, Package, VersionState, VersionStateRule, unpack_files};
+use fitout_model::{ArchiveLimits, Digest, FileMap, Package, Problem, STATES, States, VersionState, VersionStateRule};
 use fitout_repositories::{Answer, ChartListing, IndexedChart, InvalidTag, RegistryChart, Validators};
 use fitout_snapshot::{
-    CatalogRules, ExtensionEntry, Filters, Pack, SourceSnapshot, VersionPattern, changed_versions, clashing_charts,
-    extension_of, set_states,
+    CatalogRules, Dependencies, ExtensionEntry, Filters, Pack, SourceSnapshot, VersionPattern, changed_versions,
+    clashing_charts, dependency_cycles, extension_of, set_states,
 };
-use flate2::read::GzDecoder;
 use futures::{StreamExt, TryFutureExt, TryStreamExt, stream};
 use k8s_openapi::jiff::Timestamp;
 use semver::Version;
@@ -39,14 +38,8 @@ const AHEAD: usize = 4;
 /// The largest archive in bytes.
 const ARCHIVE: u64 = 128 << 20;
 
-/// The limits of an archive's files.
-const FILES: ArchiveLimits = ArchiveLimits { files: 200_000, file: 32 << 20, total: 512 << 20 };
-
 /// The bytes of the files of one source of an organization's catalog.
 const ORGANIZATION: u64 = 64 << 20;
-
-/// The versions of an extension that are offered. An Extension lists no more.
-const VERSIONS: usize = 1000;
 
 /// A source to read.
 pub(super) struct Source<'a> {
@@ -89,7 +82,10 @@ pub(super) struct Read<'a> {
 
 /// An extension that was read.
 struct ReadExtension<'a> {
+    /// The name that the source has for it.
+    name: String,
     entry: Option<(String, ExtensionEntry)>,
+    dependencies: Option<Dependencies>,
     problems: Vec<String>,
     kept: Vec<String>,
     guard: Option<ReadingGuard<'a>>,
@@ -101,7 +97,7 @@ struct Opened {
     validators: Vec<(String, String)>,
     generated: Option<String>,
     memory: Option<serde_json::Value>,
-    states: Vec<VersionStateRule>,
+    states: States,
     /// Problems of the source as a whole.
     problems: Vec<String>,
     extensions: mpsc::Receiver<Result<RawExtension, SourceError>>,
@@ -161,34 +157,40 @@ impl<'a> Source<'a> {
                 validators: opened.validators,
                 generated: opened.generated,
                 memory: opened.memory,
-                problems: opened.problems,
-                states: opened.states,
+                states: opened.states.rules.clone(),
                 ..SourceSnapshot::default()
             },
             guards: vec![],
         };
-        let states = read.snapshot.states.clone();
+        let states = opened.states;
         let raw = stream::poll_fn(move |context| opened.extensions.poll_recv(context));
         let accepts = self.accepted == Some(&read.snapshot.revision);
         let origin = read.snapshot.origin.clone();
-        let extension =
-            |(place, raw)| self.extension(raw, &states, &origin, accepts).map_ok(move |extension| (place, extension));
+        let extension = |(place, raw)| {
+            self.extension(raw, &states.rules, &origin, accepts).map_ok(move |extension| (place, extension))
+        };
         let extensions = raw.enumerate().map(extension).buffer_unordered(CONCURRENT);
         let mut extensions: Vec<(usize, ReadExtension)> = extensions.try_collect().await?;
         // Extensions end in any order. Of two with the same name, the first of the source counts.
         extensions.sort_by_key(|(place, _)| *place);
-        for (_, ReadExtension { entry, problems, kept, guard }) in extensions {
-            read.guards.extend(guard);
-            if let Some((name, entry)) = entry
+        let (mut names, mut needed, mut problems) = (BTreeSet::new(), vec![], opened.problems);
+        for (_, extension) in extensions {
+            read.guards.extend(extension.guard);
+            names.insert(extension.name);
+            if let Some((name, entry)) = extension.entry
                 && let Err(problem) = read.snapshot.add(name, entry)
             {
-                read.snapshot.problems.push(problem.to_string());
+                problems.push(problem.to_string());
                 continue;
             }
-            read.snapshot.problems.extend(problems);
-            read.snapshot.kept.extend(kept);
+            needed.extend(extension.dependencies);
+            problems.extend(extension.problems);
+            read.snapshot.kept.extend(extension.kept);
         }
-        read.snapshot.problems.sort();
+        let misspelt = states.misspelt(&names.iter().map(String::as_str).collect());
+        let between = states.problems.into_iter().chain(misspelt).map(Problem::from).chain(dependency_cycles(&needed));
+        problems.extend(between.map(|problem| problem.to_string()));
+        read.snapshot.set_problems(problems);
         read.snapshot.kept.sort();
         Ok(Outcome::Changed(read))
     }
@@ -247,9 +249,8 @@ impl<'a> Source<'a> {
         if self.same_settings().is_some_and(|before| before.revision == revision) {
             return Ok(Outcome::Unchanged(validators));
         }
-        let states = files.remove(fitout_catalogs::STATES);
-        let States { rules, problems } = states.map(|text| parse_states(&text)).transpose()?.unwrap_or_default();
-        Ok(Outcome::Changed(Opened { revision, validators, states: rules, problems, ..Opened::of(split(files)) }))
+        let states = files.remove(STATES).map(|content| States::parse(&content)).transpose()?.unwrap_or_default();
+        Ok(Outcome::Changed(Opened { revision, validators, states, ..Opened::of(split(files)) }))
     }
 
     async fn open_directory(&self, path: String) -> Result<Outcome<Opened>, SourceError> {
@@ -261,8 +262,7 @@ impl<'a> Source<'a> {
         if self.same_settings().is_some_and(|before| before.revision == fingerprint.as_str()) {
             return Ok(Outcome::Unchanged(vec![]));
         }
-        let states = directory.states.as_deref().map(parse_states).transpose()?;
-        let States { rules: states, problems } = states.unwrap_or_default();
+        let states = directory.states.as_deref().map(States::parse).transpose()?.unwrap_or_default();
         let (sender, extensions) = mpsc::channel(AHEAD);
         spawn_blocking(move || {
             for extension in directory {
@@ -271,13 +271,7 @@ impl<'a> Source<'a> {
                 }
             }
         });
-        Ok(Outcome::Changed(Opened {
-            revision: fingerprint.to_string(),
-            states,
-            problems,
-            extensions,
-            ..Opened::of(vec![])
-        }))
+        Ok(Outcome::Changed(Opened { revision: fingerprint.to_string(), states, extensions, ..Opened::of(vec![]) }))
     }
 
     async fn open_repository(&self, repository: &HelmRepositorySource) -> Result<Outcome<Opened>, SourceError> {
@@ -360,7 +354,7 @@ impl<'a> Source<'a> {
         let (limits, packed) = (self.file_limits(), Arc::clone(&content));
         let size = blocking(move || unpacked_size(&packed, limits.total)).await?;
         let permit = self.hub.source_memory.acquire(size).await;
-        let files = blocking(move || unpack_files(unpacked(&content), &limits)).await?;
+        let files = blocking(move || unpack(&content, &limits)).await?;
         let files = files.map_err(|error| SourceError::Archive { url: url.to_owned(), error })?;
         let opened = self.open_files(files, Some(downloaded.revision.to_string()), pairs(&downloaded.validators))?;
         Ok(opened.with_memory(permit))
@@ -368,7 +362,7 @@ impl<'a> Source<'a> {
 
     /// The limits of an archive's files. A catalog of an organization gets less of the memory that all share.
     fn file_limits(&self) -> ArchiveLimits {
-        if self.namespace == SYSTEM { FILES } else { ArchiveLimits { total: ORGANIZATION, ..FILES } }
+        if self.namespace == SYSTEM { ARCHIVE_LIMITS } else { ArchiveLimits { total: ORGANIZATION, ..ARCHIVE_LIMITS } }
     }
 
     async fn open_git(&self, git: &GitSource) -> Result<Outcome<Opened>, SourceError> {
@@ -431,10 +425,12 @@ impl<'a> Source<'a> {
         origin: &str,
         accepts: bool,
     ) -> Result<ReadExtension<'a>, SourceError> {
-        let raw = raw?;
+        let mut raw = raw?;
+        let filters = &self.settings.filters;
+        raw.retain(|extension, version| filters.admits(extension, version));
+        let (source_name, is_chart) = (raw.name().to_owned(), raw.is_chart());
         let parsed = blocking(move || raw.parse()).await?;
         let SourceExtension { mut packages, problems, mut published, states: own, keywords, icon } = parsed;
-        let filters = &self.settings.filters;
         packages
             .retain(|package| filters.admits(&package.definition.extension, &package.definition.version.to_string()));
         let mut problems: Vec<String> = problems
@@ -445,22 +441,24 @@ impl<'a> Source<'a> {
             })
             .map(|(_, problem)| problem.to_string())
             .collect();
+        let mut read = ReadExtension {
+            name: source_name,
+            entry: None,
+            dependencies: None,
+            problems: vec![],
+            kept: vec![],
+            guard: None,
+        };
         let Some(name) = packages.first().map(|package| package.definition.extension.clone()) else {
-            return Ok(ReadExtension { entry: None, problems, kept: vec![], guard: None });
+            return Ok(ReadExtension { problems, ..read });
         };
         let before = self.before.filter(|before| before.origin == origin);
         let before = before.and_then(|before| before.extensions.get(&name));
-        let kept = match before.filter(|_| self.is_immutable()) {
-            Some(before) => self.keep_published(&name, before, &mut packages, &mut published, accepts).await?,
-            None => vec![],
-        };
-        if packages.len() > VERSIONS {
-            problems.push(format!(
-                "{name}/: it has {} versions; the newest {VERSIONS} are offered; remove old ones from the source",
-                packages.len()
-            ));
-            packages.drain(..packages.len() - VERSIONS);
+        if let Some(before) = before.filter(|_| self.is_immutable()) {
+            read.kept = self.keep_published(&name, before, &mut packages, &mut published, accepts).await?;
         }
+        problems.extend(keep_newest(&name, &mut packages).map(|problem| problem.to_string()));
+        read.dependencies = Dependencies::of(&packages, is_chart);
         let (packages, pack) = blocking(move || {
             let pack = Pack::of(&packages);
             (packages, pack)
@@ -489,14 +487,14 @@ impl<'a> Source<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        let Some(mut entry) = entry else {
-            return Ok(ReadExtension { entry: None, problems, kept, guard });
-        };
+        read.problems = problems;
+        read.guard = guard;
+        let Some(mut entry) = entry else { return Ok(read) };
         for rules in [&own[..], states] {
             let set = set_states(&name, &mut entry.versions, rules);
             set.map_err(|error| SourceError::Range { field: "the version of a state", error })?;
         }
-        Ok(ReadExtension { entry: Some((name, entry)), problems, kept, guard })
+        Ok(ReadExtension { entry: Some((name, entry)), ..read })
     }
 
     /// Replaces packages by those that were published: where the source has changed a version, unless a user accepts that, and
@@ -570,7 +568,7 @@ impl Opened {
             validators: vec![],
             generated: None,
             memory: None,
-            states: vec![],
+            states: States::default(),
             problems: vec![],
             extensions,
             memory_permit: None,
@@ -612,18 +610,6 @@ fn validators(pairs: &[(String, String)]) -> Validators {
 fn pairs(validators: &Validators) -> Vec<(String, String)> {
     let pair = |name: &str, value: &Option<String>| value.clone().map(|value| (name.to_owned(), value));
     [pair(ETAG, &validators.etag), pair(LAST_MODIFIED, &validators.last_modified)].into_iter().flatten().collect()
-}
-
-/// The tar in an archive, which may be compressed.
-fn unpacked(archive: &[u8]) -> Box<dyn io::Read + '_> {
-    // Every gzip stream begins with these bytes, and no tar does.
-    if archive.starts_with(&[0x1f, 0x8b]) { Box::new(GzDecoder::new(archive)) } else { Box::new(archive) }
-}
-
-/// The bytes of an unpacked archive, counted up to a limit and without keeping them.
-fn unpacked_size(archive: &[u8], limit: u64) -> u64 {
-    // An archive that ends early is an error of the next step.
-    io::copy(&mut unpacked(archive).take(limit), &mut io::sink()).unwrap_or(limit)
 }
 
 async fn blocking<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, SourceError> {
