@@ -154,6 +154,8 @@ fn what_many_are_about_to_do_goes_with_their_namespace() -> Result<()> {
     assert_eq!(records(&faults)?, BTreeSet::new());
     let maps = faults.targets[0].client().get("/api/v1/configmaps?fieldSelector=metadata.name=plain-0")?;
     assert_eq!(maps["items"], json!([]));
+    // What the catalog offers is content, too.
+    faults.hub.client().delete("/apis/fitout.dev/v1alpha1/namespaces/fitout-system/catalogs/local")?;
     until("all but the page that nobody can read is gone", LIMIT, || {
         let secrets = faults.hub.client().get("/api/v1/namespaces/fitout-system/secrets")?;
         let left: Vec<&Value> = items(&secrets).iter().map(|secret| &secret["metadata"]["name"]).collect();
