@@ -160,7 +160,7 @@ fn newest(versions: &[ExtensionVersion]) -> Option<&ExtensionVersion> {
     first(VersionState::Listed).or_else(|| first(VersionState::Deprecated))
 }
 
-/// What is to be known about the newest versions: that the one that can be chosen is deprecated, or that none can be. A table
+/// The remark about the newest versions: that the one that can be chosen is deprecated, or that none can be. A table
 /// with room for it also says that a newer one cannot be chosen.
 fn states(versions: &[ExtensionVersion], layout: Layout, paint: Paint) -> String {
     let adjective = |state: VersionState| in_colour(state, state.adjective(), paint);

@@ -37,7 +37,7 @@ const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: {{ .Values
 fn charts_without_a_definition_are_explained() {
     assert_eq!(
         problem("kubeVersion: <1.22\n", MAP, None),
-        "chart web 1.0.0: it fits none of the supported Kubernetes versions 1.33 to 1.36: its kubeVersion is <1.22; choose \
+        "chart web 1.0.0: it fits none of the supported Kubernetes versions 1.33 to 1.36: its Kubernetes range is <1.22; choose \
          a newer version of the chart"
     );
     assert_eq!(

@@ -38,7 +38,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     ((1..=6).contains(&level) && title.starts_with(' ')).then(|| (level, title.trim()))
 }
 
-/// The first word of a title that is a version.
+/// The first version among the words in a title.
 fn title_version(title: &str) -> Option<Version> {
     let words = title.split([' ', '[', ']', '(', ')', ',', ':', '`']);
     words.map(|word| word.strip_prefix('v').unwrap_or(word)).find_map(|word| Version::parse(word).ok())

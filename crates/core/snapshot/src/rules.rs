@@ -80,7 +80,7 @@ impl CatalogRules {
 }
 
 impl Snapshot {
-    /// What the catalog offers of what was read: the versions that its rules admit, with the states that they set.
+    /// The snapshot that the catalog offers: the versions that its rules admit, with the states that they set.
     pub fn offered(&self) -> Result<Self, Error> {
         if self.rules.is_empty() {
             return Ok(self.clone());

@@ -47,7 +47,7 @@ pub(super) async fn wait_until(
     ended.unwrap_or(Ok(None))
 }
 
-/// What the hub reads, and the result of the read before, if there is one.
+/// The sources that the hub reads, and the result of the read before, if there is one.
 fn line(catalog: &Catalog) -> String {
     let sources: Vec<String> = catalog.spec.source.iter().chain(catalog.spec.sources.values()).map(described).collect();
     let mut text = format!("reading {}", sources[..sources.len().min(NAMED)].join(", "));

@@ -24,7 +24,7 @@ pub(crate) struct Withdrawal {
     pub(crate) version: String,
     /// The reason of the withdrawal.
     pub(crate) note: Option<String>,
-    /// What moves the instance to another version, or why nothing does.
+    /// The way to another version, or the reason why there is none.
     pub(crate) remedy: String,
 }
 
@@ -79,7 +79,7 @@ fn withdrawal(instance: &ExtensionInstance, extension: &Extension, kubernetes: O
     Some(Withdrawal { version: installed.to_owned(), note, remedy })
 }
 
-/// What moves an instance away from its withdrawn version.
+/// The way of an instance to another version than its withdrawn one, or the reason why there is none.
 fn remedy(instance: &ExtensionInstance, extension: &Extension, installed: &str, kubernetes: &str) -> String {
     let (name, spec) = (instance.name_any(), &instance.spec);
     let candidates = candidates(extension, Some(kubernetes));

@@ -42,9 +42,9 @@ pub(crate) struct Snapshots {
 
 /// A catalog that was read.
 struct ReadCatalog {
-    /// What was read of its sources.
+    /// The content of its sources.
     read: Arc<Snapshot>,
-    /// What the catalog offers of that.
+    /// The part of it that the catalog offers.
     offered: Arc<Snapshot>,
 }
 
@@ -90,7 +90,7 @@ impl Default for Catalogs {
 }
 
 impl Catalogs {
-    /// What a catalog offers, or none before it was read.
+    /// The snapshot that a catalog offers, or none before it was read.
     pub(crate) fn snapshot(&self, catalog: &Key) -> Option<Arc<Snapshot>> {
         self.snapshots.borrow().by_catalog.get(catalog).map(|catalog| Arc::clone(&catalog.offered))
     }

@@ -251,7 +251,7 @@ impl Task {
         Ok(())
     }
 
-    /// What the catalog offers.
+    /// The snapshot that the catalog offers.
     fn offered(&self, hub: &Hub) -> Arc<Snapshot> {
         hub.catalogs.snapshot(&self.key).unwrap_or_else(|| Arc::clone(&self.snapshot))
     }
