@@ -87,10 +87,11 @@ impl Http {
     pub(crate) async fn send(&self, request: Request<'_>) -> Result<Response, Cause> {
         let what = redacted(request.url.as_str());
         let is_read = matches!(request.method, Method::GET | Method::HEAD);
+        let is_upload = matches!(request.method, Method::PUT | Method::PATCH);
         let (mut url, mut at_home) = (request.url, true);
         for _ in 0..=self.limits.redirects {
             at_home &= same_server(&url, request.home);
-            let client = self.client(request.access, at_home, is_read).map_err(Cause::Access)?;
+            let client = self.client(request.access, at_home, is_upload).map_err(Cause::Access)?;
             let builder = client.request(request.method.clone(), url.clone());
             let headers = request.headers.iter();
             let builder = headers.fold(builder, |builder, (name, value)| builder.header(name, value));
@@ -115,12 +116,12 @@ impl Http {
         Err(Cause::Redirected { what, reason: RedirectError::TooMany(self.limits.redirects) })
     }
 
-    /// The client for an access. It presents the client certificate to the home server only. A write has no read timeout,
+    /// The client for an access. It presents the client certificate to the home server only. An upload has no read timeout,
     /// because the server is silent while it receives an archive.
-    fn client(&self, access: &Access, at_home: bool, is_read: bool) -> Result<Client, AccessError> {
+    fn client(&self, access: &Access, at_home: bool, is_upload: bool) -> Result<Client, AccessError> {
         let identity = access.identity.as_ref().filter(|_| at_home);
         let parts = (&access.authority, identity.map(|identity| (&identity.certificate, &identity.key)));
-        let key = Digest::of(format!("{is_read} {parts:?}"));
+        let key = Digest::of(format!("{is_upload} {parts:?}"));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
@@ -132,7 +133,7 @@ impl Http {
             .connect_timeout(self.limits.connect)
             .timeout(self.limits.answer)
             .user_agent(concat!("fitout/", env!("CARGO_PKG_VERSION")));
-        if is_read {
+        if !is_upload {
             builder = builder.read_timeout(self.limits.silence);
         }
         let client = builder.build().map_err(|error| AccessError::Client(root(&error).to_string()))?;
