@@ -214,7 +214,8 @@ fn with_remedy(problem: Problem) -> Problem {
 }
 
 fn none_fits(what: &str, range: &str, excluded: &Excluded) -> Problem {
-    let reason = if excluded.is_empty() { format!("its Kubernetes range is {range}") } else { sentences(excluded).join("; ") };
+    let reason =
+        if excluded.is_empty() { format!("its Kubernetes range is {range}") } else { sentences(excluded).join("; ") };
     Problem {
         field: what.to_owned(),
         message: format!("it fits none of the supported Kubernetes versions {}: {reason}", span()),
