@@ -22,6 +22,8 @@ pub(crate) enum Bench {
     Index,
     /// Read a catalog of 20,000 definitions, against its bars; and an index of 25 MB, against Helm
     Catalog,
+    /// Resolve a fleet of 1,000 clusters after a change of a catalog, against its bars
+    Resolve,
     /// Install 100 and 500 releases of a chart, against Flux, Helm and a bare loop of the same writes
     #[command(disable_help_flag = true)]
     Releases {
@@ -32,6 +34,10 @@ pub(crate) enum Bench {
 }
 
 pub(crate) fn run(bench: Bench) -> Result<()> {
+    // It needs nothing but itself.
+    if matches!(bench, Bench::Resolve) {
+        return one("fitout-resolve", "resolve", &[]);
+    }
     testbed::build(&Part::ALL)?;
     let index = ("fitout-repositories", "index", vec![]);
     let benches = match bench {
@@ -43,6 +49,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         }
         Bench::Index => vec![index],
         Bench::Catalog => vec![("fitout-hub", "catalog", vec![]), index],
+        Bench::Resolve => vec![],
         Bench::Releases { options } => {
             testbed::build_flux()?;
             vec![("fitout-cli", "releases", options)]

@@ -1,5 +1,6 @@
 //! Chooses the version of an extension for a cluster, or explains why none fits.
 
+pub mod cluster;
 mod verdict;
 
 use fitout_helm_ranges::{Error as ParseError, Range, Version, kubernetes};
