@@ -50,7 +50,7 @@ impl Iterator for Directory {
         let (mut files, mut unread) = (FileMap::new(), vec![]);
         let (mut bytes, mut count) = self.limits;
         let mut is_too_large = false;
-        let read = walk(&self.path.join(&name), &format!("{name}/"), &mut |path, name, file_type| {
+        let read = walk(&self.path.join(&name), &format!("{name}/"), &mut |_| {}, &mut |path, name, file_type| {
             if is_too_large {
                 return Ok(());
             }
@@ -98,10 +98,11 @@ fn too_large(name: &str) -> Problem {
     Problem { field: name.to_owned(), message, hint: Some("make it smaller, or leave it out".to_owned()) }
 }
 
-/// A digest that differs once a file in the directory has changed: of names, sizes and times.
-pub fn fingerprint(path: &Path) -> io::Result<Digest> {
+/// A digest that differs once a file in the directory has changed: of names, sizes and times. Calls a function for the
+/// directory and every one below it, each before it is listed.
+pub fn fingerprint(path: &Path, directory: &mut dyn FnMut(&Path)) -> io::Result<Digest> {
     let mut lines = String::new();
-    walk(path, "", &mut |path, name, _| {
+    walk(path, "", directory, &mut |path, name, _| {
         use std::fmt::Write;
         let metadata = fs::symlink_metadata(path)?;
         let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
@@ -125,15 +126,17 @@ fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 type Each<'a> = &'a mut dyn FnMut(&Path, String, FileType) -> io::Result<()>;
 
-/// Calls a function for everything but directories below a directory, in the order of the names.
-fn walk(dir: &Path, prefix: &str, each: Each<'_>) -> io::Result<()> {
+/// Calls a function for everything but directories below a directory, in the order of the names, and another one for the
+/// directory and every one below it.
+fn walk(dir: &Path, prefix: &str, directory: &mut dyn FnMut(&Path), each: Each<'_>) -> io::Result<()> {
+    directory(dir);
     let mut entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = format!("{prefix}{}", entry.file_name().display());
         let file_type = entry.file_type()?;
         if file_type.is_dir() {
-            walk(&entry.path(), &format!("{name}/"), each)?;
+            walk(&entry.path(), &format!("{name}/"), directory, each)?;
         } else {
             each(&entry.path(), name, file_type)?;
         }
@@ -172,10 +175,13 @@ mod tests {
             })
             .collect();
         assert_eq!(paths, ["db/1.0.0/definition.yaml", "web/1.0.0/definition.yaml"]);
-        let before = fingerprint(&dir).unwrap();
-        assert_eq!(fingerprint(&dir).unwrap(), before);
+        let mut directories = vec![];
+        let before = fingerprint(&dir, &mut |path| directories.push(path.to_owned())).unwrap();
+        let expected = ["", ".git", ".git/objects", ".git/objects/aa", "db", "db/1.0.0", "web", "web/1.0.0"];
+        assert_eq!(directories, expected.map(|path| dir.join(path)));
+        assert_eq!(fingerprint(&dir, &mut |_| {}).unwrap(), before);
         file("web/1.0.0/definition.yaml", "aa");
-        assert_ne!(fingerprint(&dir).unwrap(), before);
+        assert_ne!(fingerprint(&dir, &mut |_| {}).unwrap(), before);
         fs::remove_dir_all(&dir).unwrap();
     }
 

@@ -4,6 +4,7 @@
 //! A source that cannot be read, or that contradicts what it has published, changes nothing: the snapshot of the last
 //! good read stays, also when the hub restarts. A slow source delays no other catalog.
 
+mod directory_watch;
 mod error;
 pub(super) mod extensions;
 pub(crate) mod memory;

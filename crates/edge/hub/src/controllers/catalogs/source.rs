@@ -24,6 +24,7 @@ use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::spawn_blocking;
 
+use super::directory_watch::DirectoryWatch;
 use super::error::SourceError;
 use crate::catalogs::{PackageError, ReadingGuard};
 use crate::charts::credentials::Credentials;
@@ -57,6 +58,7 @@ pub(super) struct Source<'a> {
     pub(super) force: bool,
     /// The revision whose changes to published versions a user has accepted.
     pub(super) accepted: Option<&'a str>,
+    pub(super) directories: &'a Arc<DirectoryWatch>,
 }
 
 /// The settings that decide how a source is read, apart from its address.
@@ -254,8 +256,8 @@ impl<'a> Source<'a> {
     }
 
     async fn open_directory(&self, path: String) -> Result<Outcome<Opened>, SourceError> {
-        let at = PathBuf::from(&path);
-        let opened = spawn_blocking(move || Ok((fitout_catalogs::fingerprint(&at)?, Directory::open(&at)?))).await;
+        let (at, watch, force) = (PathBuf::from(&path), Arc::clone(self.directories), self.force);
+        let opened = spawn_blocking(move || Ok((watch.fingerprint(&at, force)?, Directory::open(&at)?))).await;
         let failed = move |error| SourceError::Directory { path: path.clone(), error };
         let (fingerprint, directory) =
             opened.map_err(|error| SourceError::Ended(error.to_string()))?.map_err(&failed)?;

@@ -14,11 +14,12 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use super::directory_watch::DirectoryWatch;
 use super::error::SourceError;
 use super::extensions::{self, Owner};
 use super::source::{Outcome, Read, Settings, Source};
 use super::status::{self, Synced};
-use super::wait::{self, DirectoryWatch};
+use super::wait;
 use crate::Hub;
 use crate::cache::indexes::Key;
 use crate::catalogs::{LoadError, ReadingGuard};
@@ -44,6 +45,8 @@ struct Task {
     is_written: bool,
     /// Whether the Extensions were written as those of the platform.
     builtin: bool,
+    /// Watches the directories among the sources.
+    directories: Arc<DirectoryWatch>,
     /// The failed syncs in a row.
     failures: u32,
     /// The earliest time of the next attempt, as a source has stated it.
@@ -62,19 +65,20 @@ pub(super) async fn follow(hub: Arc<Hub>, key: Key, uid: Option<String>) {
         validators: BTreeMap::new(),
         is_written: false,
         builtin: false,
+        directories: Arc::new(DirectoryWatch::of(&[])),
         failures: 0,
         retry_after: None,
     };
     let mut changes = hub.cache.others();
-    let mut watched: Option<(Vec<(String, CatalogSource)>, DirectoryWatch)> = None;
+    let mut watched: Vec<(String, CatalogSource)> = vec![];
     loop {
         changes.mark_unchanged();
         let Some(catalog) = super::find(&hub, &task.key, task.uid.as_deref()) else { return };
         let inputs = wait::inputs(&hub, &catalog);
         let sources = wait::sources(&hub, &catalog);
-        // Watched before it is read, so that no change is missed.
-        if watched.as_ref().is_none_or(|(of, _)| *of != sources) {
-            watched = Some((sources.clone(), DirectoryWatch::of(&sources)));
+        if watched != sources {
+            task.directories = Arc::new(DirectoryWatch::of(&sources));
+            watched.clone_from(&sources);
         }
         task.sync(&hub, &catalog, &sources).await;
         let pause = wait::pause(&catalog, task.failures, task.retry_after, random());
@@ -82,10 +86,7 @@ pub(super) async fn follow(hub: Arc<Hub>, key: Key, uid: Option<String>) {
             tokio::select! {
                 () = until_changed(&hub, &task, &inputs, &mut changes) => {}
                 () = async {
-                    match &watched {
-                        Some((_, directories)) => directories.changed().await,
-                        None => std::future::pending().await,
-                    }
+                    task.directories.changed().await;
                     sleep(wait::SETTLE).await;
                 } => {}
             }
@@ -149,27 +150,31 @@ impl Task {
             hub.catalogs.put(&self.key, Arc::new(Snapshot { sources, rules: rules.clone() }));
         }
         let (before, validators) = (Arc::clone(&self.snapshot), self.validators.clone());
+        let directories = Arc::clone(&self.directories);
         let (mut next, mut errors, mut guards) = (BTreeMap::new(), vec![], vec![]);
         // One after the other: each holds what it reads in memory.
         for (key, source) in sources {
             let kept = before.sources.get(key);
-            let source = match read(hub, catalog, source, kept.map(|kept| &**kept), validators.get(key), force).await {
-                Ok(Outcome::Changed(Read { snapshot, guards: of_source })) => {
-                    guards.extend(of_source);
-                    self.validators.remove(key);
-                    Some(Arc::new(snapshot))
-                }
-                Ok(Outcome::Unchanged(validators)) => {
-                    if !validators.is_empty() {
-                        self.validators.insert(key.clone(), validators);
+            let source =
+                match read(hub, catalog, source, kept.map(|kept| &**kept), validators.get(key), force, &directories)
+                    .await
+                {
+                    Ok(Outcome::Changed(Read { snapshot, guards: of_source })) => {
+                        guards.extend(of_source);
+                        self.validators.remove(key);
+                        Some(Arc::new(snapshot))
                     }
-                    kept.cloned()
-                }
-                Err(error) => {
-                    errors.push((key.clone(), error));
-                    kept.cloned()
-                }
-            };
+                    Ok(Outcome::Unchanged(validators)) => {
+                        if !validators.is_empty() {
+                            self.validators.insert(key.clone(), validators);
+                        }
+                        kept.cloned()
+                    }
+                    Err(error) => {
+                        errors.push((key.clone(), error));
+                        kept.cloned()
+                    }
+                };
             next.extend(source.map(|source| (key.clone(), source)));
         }
         let is_failed = errors.iter().any(|(_, error): &(String, SourceError)| error.is_transient());
@@ -325,6 +330,7 @@ async fn read<'a>(
     before: Option<&'a SourceSnapshot>,
     validators: Option<&'a Vec<(String, String)>>,
     force: bool,
+    directories: &'a Arc<DirectoryWatch>,
 ) -> Result<Outcome<Read<'a>>, SourceError> {
     let accepted = catalog.annotations().get(ACCEPT_REVISION).map(String::as_str);
     let is_contested = before.is_some_and(|before| !before.kept.is_empty());
@@ -332,7 +338,7 @@ async fn read<'a>(
     let force = force || (is_contested && accepted.is_some());
     let namespace = catalog.metadata.namespace.as_deref().unwrap_or_default();
     let validators = validators.map(Vec::as_slice);
-    Source { hub, namespace, source, settings, before, validators, force, accepted }.read().await
+    Source { hub, namespace, source, settings, before, validators, force, accepted, directories }.read().await
 }
 
 async fn write_status(hub: &Hub, catalog: &Catalog, status: fitout_api::CatalogStatus) -> anyhow::Result<()> {

@@ -1,15 +1,12 @@
 //! The events that a catalog waits for between two syncs.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
 use fitout_api::{ACCEPT_REVISION, BUILTIN, Catalog, CatalogSource, SYNC_REQUESTED_AT};
 use fitout_snapshot::key_of;
 use kube::ResourceExt;
-use notify::{RecursiveMode, Watcher};
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
 use crate::cache::indexes::Key;
 use crate::{Hub, SYSTEM};
@@ -115,49 +112,6 @@ pub(super) fn pause(catalog: &Catalog, failures: u32, retry_after: Option<Durati
         failures => (RETRY.0 * 2_u32.saturating_pow(failures - 1)).min(RETRY.1).min(interval),
     };
     pause.mul_f64(1.0 + random / 10.0).max(retry_after.unwrap_or_default())
-}
-
-/// Notifies of changes in a directory for as long as it exists.
-pub(super) struct DirectoryWatch {
-    _watcher: Option<notify::RecommendedWatcher>,
-    changed: std::sync::Arc<Notify>,
-}
-
-impl DirectoryWatch {
-    /// Watches the directories among these sources. One that cannot be watched is read at the interval.
-    pub(super) fn of(sources: &[(String, CatalogSource)]) -> Self {
-        let changed = std::sync::Arc::new(Notify::new());
-        let paths = sources.iter().filter_map(|(_, source)| source.directory.as_ref()?.path.as_deref());
-        let paths: Vec<&Path> = paths.map(Path::new).collect();
-        if paths.is_empty() {
-            return Self { _watcher: None, changed };
-        }
-        let notify = std::sync::Arc::clone(&changed);
-        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading a file is an event, too, and would start the next sync.
-            if !event.is_ok_and(|event| event.kind.is_access()) {
-                notify.notify_one();
-            }
-        });
-        let mut watcher = match watcher {
-            Ok(watcher) => watcher,
-            Err(error) => {
-                tracing::warn!(%error, "failed to watch directories");
-                return Self { _watcher: None, changed };
-            }
-        };
-        for path in paths {
-            if let Err(error) = watcher.watch(path, RecursiveMode::Recursive) {
-                tracing::warn!(path = %path.display(), %error, "failed to watch directory");
-            }
-        }
-        Self { _watcher: Some(watcher), changed }
-    }
-
-    /// Waits until a file has changed.
-    pub(super) async fn changed(&self) {
-        self.changed.notified().await;
-    }
 }
 
 #[cfg(test)]
