@@ -301,7 +301,7 @@ fn large_archive_of_an_organization_is_refused(world: &World) -> Result<()> {
     apply(&world.hub, &object("fitout.dev/v1alpha1", "Catalog", "org-acme", "large", &spec))?;
     until("the archive is refused", LIMIT, || {
         let catalog = world.hub.client().get("/apis/fitout.dev/v1alpha1/namespaces/org-acme/catalogs/large")?;
-        ensure!(message(&catalog).contains("its files have more than 67108864 bytes"), "{}", catalog["status"]);
+        ensure!(message(&catalog).contains("its files have more than 64 MiB"), "{}", catalog["status"]);
         Ok(())
     })
 }

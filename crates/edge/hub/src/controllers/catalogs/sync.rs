@@ -203,8 +203,12 @@ impl Task {
             request,
         };
         write_status(hub, catalog, status::status(catalog, &synced, &api_writes::now())).await?;
+        // Content may be unused only after a read.
+        let has_read = !guards.is_empty() || !errors.is_empty();
         drop(guards);
-        hub.content_gc.notify_one();
+        if has_read {
+            hub.content_gc.notify_one();
+        }
         Ok(())
     }
 
