@@ -66,9 +66,26 @@ impl Input<'_> {
         versions
     }
 
+    /// A version as an instance knows it.
+    fn own(&self, instance: &Instance<'static>, version: &str) -> Option<ExtensionVersion<'static>> {
+        let offered =
+            self.extensions.iter().filter(|it| (it.catalog, it.name) == (instance.catalog, instance.extension));
+        let mut all = offered.flat_map(|it| &it.versions).chain(&instance.lost);
+        all.find(|it| it.version == version).cloned()
+    }
+
     fn specs(&self, subject: &Subject) -> Vec<ExtensionVersion<'static>> {
         let all = self.versions(&subject.catalog, &subject.extension);
-        subject.versions.iter().filter_map(|version| all.iter().find(|it| it.version == version).cloned()).collect()
+        // Two instances can have lost different definitions of one version.
+        let own = self.labelled(&subject.label).and_then(|(_, it)| it.lost.clone());
+        let is_offered = |version: &str| {
+            let mut offered =
+                self.extensions.iter().filter(|it| (it.catalog, it.name) == (&*subject.catalog, &*subject.extension));
+            offered.any(|it| it.versions.iter().any(|it| it.version == version))
+        };
+        let own = own.filter(|it| !is_offered(it.version));
+        let find = |version: &String| own.iter().chain(&all).find(|it| it.version == version).cloned();
+        subject.versions.iter().filter_map(find).collect()
     }
 
     fn labelled(&self, label: &str) -> Option<(usize, &Instance<'static>)> {
@@ -122,9 +139,7 @@ impl Input<'_> {
         let first = |subject: &Subject| self.specs(subject).into_iter().next();
         match fact {
             Fact::Installed { version, kubernetes } => {
-                let spec = instance.and_then(|it| {
-                    self.versions(it.catalog, it.extension).into_iter().find(|it| it.version == version)
-                });
+                let spec = instance.and_then(|it| self.own(it, version));
                 kubernetes == problem.kubernetes
                     && instance.and_then(|it| it.installed) == Some(version)
                     && spec.is_some_and(|it| runs(problem, &it))
@@ -149,8 +164,7 @@ impl Input<'_> {
                 let Some(instance) = instance else {
                     return state.is_some();
                 };
-                let spec =
-                    self.versions(instance.catalog, instance.extension).into_iter().find(|it| it.version == version);
+                let spec = self.own(instance, version);
                 match state {
                     Some(state) => spec.is_some_and(|it| it.state == *state && it.note == note.as_deref()),
                     None => !self.extensions.iter().any(|it| {
