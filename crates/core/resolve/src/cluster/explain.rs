@@ -93,7 +93,7 @@ pub(super) fn left_behind(model: &Model, group: GroupId) -> Option<Fact> {
     }
 }
 
-/// What rules out an atom that would be better than the one that is picked, as far as one of those picked does so alone.
+/// The reasons against an atom that would be better than the one that is picked, as far as one of those picked does so alone.
 pub(super) fn because(model: &Model, picked: &Picked, order: &[GroupId], better: AtomId) -> Vec<Fact> {
     let formula = &model.formula;
     let group = formula.group_of[better];
@@ -175,7 +175,7 @@ impl<'t> Trace<'t> {
         }
     }
 
-    /// What is wrong with a request itself.
+    /// The error of a request itself.
     fn request(&mut self) {
         let model = self.model;
         let Node::Instance(at) = model.nodes[self.goal] else { return };
@@ -269,7 +269,7 @@ impl<'t> Trace<'t> {
         }
     }
 
-    /// What a requirement names, to tell requirements for other versions of the same from those of something else.
+    /// The subject of a requirement, to tell requirements for other versions of the same from those of something else.
     fn names(&self, requirement: RequirementId) -> Vec<&'t str> {
         match &self.model.causes[requirement] {
             Cause::Dependency(dependency) => dependency.any_of.iter().map(|it| it.name.as_str()).collect(),

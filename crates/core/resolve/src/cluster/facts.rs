@@ -1,4 +1,4 @@
-//! What explanations are made of: facts that can be checked one by one, and the sentence of each.
+//! The parts of explanations: facts that can be checked one by one, and the sentence of each.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -159,7 +159,7 @@ pub enum Fact {
     Asks {
         /// The versions. The first of them asks for exactly this, and the others for the same with other versions.
         subject: Subject,
-        /// What the first of them asks for, as it says it.
+        /// The request of the first of them, in its own words.
         dependency: String,
         /// Whether the first of them asks only on its way to the version, not at the end.
         on_the_way_to: Option<String>,
@@ -262,7 +262,7 @@ impl Subject {
         self.versions.first().map_or("", String::as_str)
     }
 
-    /// What holds for the versions after the first as well.
+    /// The facts that hold for the versions after the first as well.
     fn others(&self, predicate: &str) -> String {
         match &self.versions[..] {
             [] | [_] => String::new(),

@@ -42,9 +42,9 @@ pub(super) struct Formula {
     set_ids: HashMap<Set, SetId>,
     /// One of the sets has a picked atom. The preferred ones come first, and instances before additions.
     pub(super) requirements: Vec<Vec<SetId>>,
-    /// What each atom requires.
+    /// The requirements of each atom.
     pub(super) requires: Vec<Vec<RequirementId>>,
-    /// What is not picked together with each atom. It holds for both sides.
+    /// The atoms that are not picked together with each atom. It holds for both sides.
     pub(super) excludes: Vec<Vec<SetId>>,
     pub(super) clauses: Vec<Clause>,
 }
@@ -67,7 +67,7 @@ impl Formula {
     }
 }
 
-/// What a group stands for.
+/// The meaning of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Node {
     /// An instance, by its place in the problem.
@@ -76,7 +76,7 @@ pub(super) enum Node {
     Addition(usize, Option<u64>),
 }
 
-/// What an atom stands for.
+/// The meaning of an atom.
 #[derive(Clone, Debug)]
 pub(super) enum Atom<'p> {
     Version(Candidate<'p>),
@@ -113,7 +113,7 @@ pub(super) struct Model<'p> {
     pub(super) installed: Vec<Option<&'p IndexedVersion>>,
 }
 
-/// What a requirement of the formula is made of: the address of the dependency, the catalog that asks, the way that it is
+/// The parts of a requirement of the formula: the address of the dependency, the catalog that asks, the way that it is
 /// met, and the group that asks where that is one of those that could meet it.
 type RequirementKey = (usize, &'static str, usize, Option<GroupId>);
 

@@ -1,4 +1,4 @@
-//! What waits for what.
+//! The order of instances: each waits for those that it needs.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(super) fn unstarted(model: &Model, picked: &Picked) -> BTreeSet<AtomId> {
     }
 }
 
-/// What each group waits for, by group.
+/// The groups that each group waits for, by group.
 pub(super) type Edges = Vec<Vec<GroupId>>;
 
 /// The dependencies between what is picked: for each of them the first that meets it, so that no two wait for each other.

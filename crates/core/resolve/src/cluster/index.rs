@@ -1,4 +1,4 @@
-//! What catalogs offer, read once after each change of a catalog and shared by all clusters.
+//! The offers of catalogs, read once after each change of a catalog and shared by all clusters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,11 +32,11 @@ pub struct ExtensionVersion<'a> {
     pub singleton: bool,
     /// The capabilities that the cluster must have.
     pub capabilities: Vec<&'a str>,
-    /// What has to be installed before it.
+    /// The extensions that have to be installed before it.
     pub dependencies: Vec<Dependency<'a>>,
     /// The capabilities that other extensions can name as a dependency.
     pub provides: Vec<&'a str>,
-    /// What must not be installed on the same cluster.
+    /// The extensions that must not be installed on the same cluster.
     pub conflicts: Vec<Requirement<'a>>,
     /// Extensions that complement it.
     pub suggests: Vec<&'a str>,
@@ -95,7 +95,7 @@ impl<'a> ExtensionVersion<'a> {
     }
 }
 
-/// What catalogs offer. It is built once after a change of a catalog, and clusters are resolved against it in parallel.
+/// The offers of catalogs. It is built once after a change of a catalog, and clusters are resolved against it in parallel.
 #[derive(Debug, Default)]
 pub struct Index {
     pub(super) extensions: Vec<IndexedExtension>,

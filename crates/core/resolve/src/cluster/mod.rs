@@ -127,7 +127,7 @@ pub use problem::{Capability, Dependencies, Instance, Policy, Problem};
 use propagate::Links;
 use solver::{LimitExceeded, ResolvoSolver, Solver};
 
-/// What every extension of a cluster should be.
+/// The desired state of every extension of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
     /// The instances, as in the problem.
@@ -136,14 +136,14 @@ pub struct Resolution {
     pub additions: Vec<Addition>,
 }
 
-/// What an instance should be.
+/// The desired state of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedInstance {
     /// Its version, or why it has none.
     pub outcome: Outcome,
-    /// What it needs, each of which has to be healthy first.
+    /// The extensions that it needs, each of which has to be healthy first.
     pub waits_for: Vec<Member>,
-    /// What needs it.
+    /// The extensions that need it.
     pub needed_by: Vec<Member>,
     /// Whether it was added for others, and none of those that users asked for needs it any more.
     pub is_unneeded: bool,
@@ -183,9 +183,9 @@ pub struct Addition {
     pub version: String,
     /// Why it is this version.
     pub why: Explanation,
-    /// What it needs, each of which has to be healthy first.
+    /// The extensions that it needs, each of which has to be healthy first.
     pub waits_for: Vec<Member>,
-    /// What needs it.
+    /// The extensions that need it.
     pub needed_by: Vec<Member>,
     /// Extensions that complement it, and that are not on the cluster.
     pub suggests: Vec<String>,

@@ -49,7 +49,7 @@ pub struct Instance<'a> {
     pub policy: Policy,
     /// Whether it stays as it is.
     pub suspended: bool,
-    /// What happens to dependencies that the cluster does not have.
+    /// The treatment of dependencies that the cluster does not have.
     pub dependencies: Dependencies,
     /// Whether it was added for others, and not by a user.
     pub is_dependency: bool,
@@ -67,7 +67,7 @@ pub enum Policy {
     Manual,
 }
 
-/// What happens to dependencies that the cluster does not have.
+/// The treatment of dependencies that the cluster does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dependencies {
     /// They are installed as instances of their own.

@@ -61,7 +61,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// What is left of each group.
+/// The atoms that are left of each group.
 #[derive(Clone, Debug)]
 pub(super) struct Propagation<'f> {
     formula: &'f Formula,

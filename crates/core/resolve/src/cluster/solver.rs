@@ -99,7 +99,7 @@ struct Provider<'f> {
     rounds: Cell<u32>,
 }
 
-/// What is added to the formula while it is solved.
+/// The clauses that are added to the formula while it is solved.
 #[derive(Default)]
 struct State {
     clauses: Vec<Clause>,
@@ -148,7 +148,7 @@ impl Provider<'_> {
         self.set(Set { group, atoms: vec![atom] })
     }
 
-    /// What an atom requires: one of these sets. None of them has an atom of the group of that atom.
+    /// The requirements of an atom: one of these sets. None of them has an atom of the group of that atom.
     fn requirement(&self, atom: AtomId, sets: Vec<VersionSetId>) -> ConditionalRequirement {
         match sets[..] {
             [] => return self.set(Set { group: self.formula.group_of[atom], atoms: vec![] }).into(),
