@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn an_unreadable_catalog_is_the_reason() {
         let offered = packages(&[("1.0.0", ", kubernets: '>=1.33'")]);
-        let sentence = "web/1.0.0/definition.yaml: spec.kubernets: unknown field; did you mean `kubernetes`?";
+        let sentence = "web/1.0.0/definition.yaml:4: spec.kubernets: unknown field; did you mean `kubernetes`?";
         assert_eq!(rendered(&offered, None).unwrap_err(), RenderError::Unresolved(sentence.to_owned()));
     }
 

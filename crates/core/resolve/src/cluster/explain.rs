@@ -36,7 +36,7 @@ pub(super) fn explain(
     };
     trace.request();
     let mut failed = trace.propagation.run(clauses).err();
-    // What is wanted comes first, so that it is what the explanation starts from.
+    // The goal comes first, so that the explanation starts from it.
     if failed.is_none() {
         failed = trace.propagation.restrict(goal, clauses).err();
     }

@@ -48,7 +48,7 @@ struct Shared {
     changed: Notify,
 }
 
-/// What is known of the directories since the last change.
+/// The knowledge of the directories since the last change.
 #[derive(Default)]
 struct Known {
     /// The number of changes so far. Several at once may count as one.
