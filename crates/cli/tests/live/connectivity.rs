@@ -246,7 +246,7 @@ fn a_frozen_leader_writes_nothing_when_it_thaws() -> Result<()> {
     Ok(())
 }
 
-/// All that an organization had on its clusters is gone, and so is what the hub had of it.
+/// All that an organization had on its clusters is gone, and so are its objects on the hub.
 fn all_gone(faults: &Faults) -> Result<()> {
     for kind in ["extensioninstances", "extensionrevisions", "clusters"] {
         let left = faults.hub.client().get(&format!("/apis/fitout.dev/v1alpha1/namespaces/org-acme/{kind}"))?;
@@ -257,6 +257,11 @@ fn all_gone(faults: &Faults) -> Result<()> {
         let records = target.client().get("/api/v1/secrets?labelSelector=owner%3Dhelm")?;
         ensure!(records["items"] == json!([]), "{}", records["items"]);
     }
+    Ok(())
+}
+
+/// The hub has stored nothing.
+fn nothing_stored(faults: &Faults) -> Result<()> {
     let secrets = faults.hub.client().get("/api/v1/namespaces/fitout-system/secrets")?;
     ensure!(secrets["items"] == json!([]), "{}", secrets["items"]);
     Ok(())
@@ -276,6 +281,9 @@ fn whatever_is_deleted_ends_and_leaves_the_cluster_clean() -> Result<()> {
         faults.until_ready("thing", 1, LIMIT)?;
         faults.hub.client().delete(path)?;
         until(&format!("{what} is deleted and all of it gone"), Duration::from_mins(1), || all_gone(&faults))?;
+        // The rest is the catalog's.
+        faults.hub.client().delete("/apis/fitout.dev/v1alpha1/namespaces/fitout-system/catalogs/local")?;
+        until("nothing is stored", LIMIT, || nothing_stored(&faults))?;
     }
     Ok(())
 }

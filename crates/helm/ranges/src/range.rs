@@ -29,7 +29,12 @@ struct Group {
 impl Range {
     /// Reads a range as Go's `NewConstraint` does.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        if text.len() > LONGEST_RANGE {
+        Self::parse_of_length(text, text.len())
+    }
+
+    /// Reads a range from a text that stands for one of this many bytes, whose bytes are not all UTF-8.
+    pub fn parse_of_length(text: &str, length: usize) -> Result<Self, Error> {
+        if length > LONGEST_RANGE {
             return Err(Error::RangeTooLong);
         }
         let text = without_hyphens(text);

@@ -29,7 +29,7 @@ fn range(text: &[u8]) -> Result<Range, Error> {
         readable.push_str(chunk.valid());
         readable.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(BYTES + u32::from(*byte))));
     }
-    Range::parse(&readable).map_err(|error| match error {
+    Range::parse_of_length(&readable, text.len()).map_err(|error| match error {
         fitout_helm_ranges::Error::NoRange(said) => {
             let mut shown = Vec::with_capacity(said.len());
             for c in said.chars() {
@@ -44,8 +44,14 @@ fn range(text: &[u8]) -> Result<Range, Error> {
     })
 }
 
+/// A version. A byte that is no UTF-8 is read as a character that no version has, and that is as long.
 fn parse(value: &Value) -> Result<Version, Error> {
-    Version::parse(&String::from_utf8_lossy(text(value))).map_err(refused)
+    let mut readable = String::new();
+    for chunk in text(value).utf8_chunks() {
+        readable.push_str(chunk.valid());
+        readable.extend(chunk.invalid().iter().map(|_| '\u{1}'));
+    }
+    Version::parse(&readable).map_err(refused)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "errors are mapped with it")]
@@ -209,4 +215,17 @@ fn comparison(version: &Version, name: &[u8]) -> Option<Rc<Function>> {
         let other = Version::parse(&other.text().unwrap_or_else(|| "".into()).to_str()).map_err(refused)?;
         Ok(answer(version.cmp(&other)))
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_count_once_in_the_length_of_a_range() {
+        let of_length = |length: usize| [vec![b'x'; length - 1], vec![0xff]].concat();
+        let message = |text: &[u8]| range(text).unwrap_err().to_string();
+        assert!(message(&of_length(512)).starts_with("improper constraint: "), "{}", message(&of_length(512)));
+        assert_eq!(message(&of_length(513)), "constraint string is too long (max 512 bytes)");
+    }
 }
