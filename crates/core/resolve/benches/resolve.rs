@@ -19,7 +19,7 @@ const VERSIONS: usize = 40;
 const CLUSTERS: usize = 1000;
 const PROBLEMS: usize = 300;
 const INSTANCES: usize = 30;
-/// What the instances of a cluster need at least, with themselves.
+/// The least number of extensions that the instances of a cluster need, with themselves.
 const REACHED: usize = 150;
 /// Every so many problems has an instance that cannot be satisfied.
 const UNSATISFIABLE: usize = 10;

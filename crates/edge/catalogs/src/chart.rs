@@ -79,7 +79,7 @@ fn depth(folder: &str) -> usize {
 
 /// The extension of a chart in several versions, each with its files.
 ///
-/// Of folders with the same version, the first by name counts, and the others are a problem.
+/// The first folder by name of those with the same version counts, and the others are a problem.
 pub(crate) fn local(name: &str, mut charts: Vec<LocalChart>) -> SourceExtension {
     charts.sort_by(|a, b| a.folder.cmp(&b.folder));
     let mut extension = SourceExtension::default();

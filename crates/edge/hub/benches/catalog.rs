@@ -292,7 +292,7 @@ struct HubProcess {
     output: BufReader<ChildStdout>,
 }
 
-/// What a hub has used so far.
+/// The resources that a hub has used so far.
 struct Usage {
     cpu: Duration,
     /// In megabytes.

@@ -18,7 +18,7 @@ pub(super) struct Cluster<'p> {
     pub(super) problem: &'p Problem<'p>,
     pub(super) kubernetes: Version,
     platform: Option<Version>,
-    /// Of each instance.
+    /// The parsed request of each instance.
     pub(super) parsed: Vec<ParsedInstance>,
     /// Whether the cluster's Kubernetes is in a range, by the address of the range.
     supported: RefCell<HashMap<usize, bool>>,

@@ -100,9 +100,9 @@ pub(super) struct Model<'p> {
     pub(super) nodes: Vec<Node>,
     pub(super) atoms: Vec<Atom<'p>>,
     pub(super) candidates: Vec<Candidates<'p>>,
-    /// Of each requirement.
+    /// The cause of each requirement.
     pub(super) causes: Vec<Cause<'p>>,
-    /// Of each atom, the dependencies that may be missing. What they name comes first where it is there.
+    /// The optional dependencies of each atom. The extensions that they name come first, if they are on the cluster.
     pub(super) optional: Vec<Vec<Arc<ParsedDependency>>>,
     addition_groups: HashMap<usize, Vec<GroupId>>,
     requirement_ids: HashMap<RequirementKey, RequirementId>,

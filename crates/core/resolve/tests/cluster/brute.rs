@@ -9,7 +9,7 @@ use fitout_resolve::cluster::{
     Resolution,
 };
 
-/// What a resolution says: the version and the hops of each instance, or none, and the additions.
+/// The content of a resolution: the version and the hops of each instance, or none, and the additions.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     instances: Vec<Option<(String, Vec<String>)>>,
@@ -296,7 +296,7 @@ impl World<'_> {
         servers
     }
 
-    /// What a choice requires, each as the choices of members that meet it, best first.
+    /// The requirements of a choice, each as the choices of members that meet it, best first.
     fn requirements(&self, member: usize, choice: usize) -> Vec<Vec<(usize, Vec<usize>)>> {
         let it = &self.members[member];
         let Choice { spec, hops, is_set_aside, .. } = &it.choices[choice];
@@ -574,5 +574,5 @@ impl World<'_> {
     }
 }
 
-/// Of each choice of each member, what meets its requirements.
+/// The choices that meet the requirements of each choice of each member.
 type Table = Vec<Vec<Vec<Vec<(usize, Vec<usize>)>>>>;
