@@ -205,6 +205,29 @@ fn details(faults: &Faults, alice: &User, bob: &User) -> Result<()> {
     let unknown = fitout(&bob.kubeconfig, Some("other"), &["extension", "show", "web", "--version", "9.0.0"])?;
     assert_eq!(unknown.code, 1);
     ensure!(unknown.err.contains("web has no version 9.0.0; the newest are 1.2.0, 1.1.0, 1.0.0"), "{unknown:?}");
+    // Each source has a version that the other lacks.
+    let source = |key: &str, version: &str| -> Result<Value> {
+        let folder = faults.hub.sandbox().dir().join(key);
+        fs::create_dir_all(folder.join("page").join(version))?;
+        let definition = format!(
+            "apiVersion: fitout.dev/v1alpha1\nkind: ExtensionDefinition\nmetadata: {{ name: page }}\nspec:\n  extension: \
+             page\n  version: {version}\n  manifests: {{ path: m }}\n"
+        );
+        fs::write(folder.join("page").join(version).join("definition.yaml"), definition)?;
+        Ok(json!({ "directory": { "path": folder } }))
+    };
+    let sources = json!({ "1.35": source("1.35", "1.0.0")?, "1.36": source("1.36", "2.0.0")? });
+    let keyed = json!({ "spec": { "sources": sources } });
+    apply(&faults.hub, &object("fitout.dev/v1alpha1", "Catalog", "fitout-system", "keyed", &keyed))?;
+    until("page is offered", LIMIT, || {
+        let listed = bob.fitout(&["extension", "list"])?;
+        ensure!(listed.contains("keyed"), "{listed}");
+        Ok(())
+    })?;
+    for version in ["1.0.0", "2.0.0"] {
+        let shown = bob.fitout(&["extension", "show", "page", "--version", version])?;
+        ensure!(shown.starts_with(&format!("page {version}\n")), "{shown}");
+    }
     // An organization's details are its own.
     let spec = json!({ "extension": { "name": "side-acme", "catalog": "sideloaded", "scope": "Organization" } });
     let request = json!({ "apiVersion": "compute.fitout.dev/v1alpha1", "kind": "ExtensionDetails", "spec": spec });

@@ -16,6 +16,7 @@ use semver::Version;
 
 use crate::blocking::run_blocking;
 use crate::cache::indexes::Key;
+use crate::reconcile::convert;
 use crate::{Hub, SYSTEM};
 
 /// The versions whose packages are read for a changelog. More is no answer that a person reads.
@@ -49,7 +50,7 @@ impl Hub {
         for (of, scope) in scopes.into_iter().filter(|(of, scope)| *scope == Scope::Shared || *of != SYSTEM) {
             let listed = Api::<Extension>::namespaced(self.unfenced().clone(), of).list(&params).await;
             let listed = listed.map_err(|error| match error {
-                kube::Error::Api(status) => ExtensionError::Refused(status.message.clone()),
+                kube::Error::Api(status) if status.code < 500 => ExtensionError::Refused(status.message.clone()),
                 error => ExtensionError::Unavailable(error.to_string()),
             })?;
             all.extend(listed.into_iter().map(|extension| AvailableExtension::of(extension, scope, namespace)));
@@ -63,13 +64,11 @@ impl Hub {
         namespace: &str,
         spec: &ExtensionDetailsSpec,
     ) -> Result<ExtensionDetailsStatus, ExtensionError> {
-        let catalog = match spec.extension.scope {
-            Scope::Shared => (SYSTEM.to_owned(), spec.extension.catalog.clone()),
-            Scope::Organization => (namespace.to_owned(), spec.extension.catalog.clone()),
-        };
-        let name = &spec.extension.name;
-        let entry = self.entry(&catalog, name, spec.key.as_deref()).await?;
-        let version = find(&entry, name, spec.version.as_deref())?;
+        let reference = &spec.extension;
+        let (name, catalog) = (&reference.name, convert::catalog_of(reference, namespace));
+        let wanted = spec.version.as_deref().map(|version| parse(version, "spec.version")).transpose()?;
+        let entry = self.entry(&catalog, name, spec.key.as_deref(), wanted.as_ref()).await?;
+        let version = find(&entry, name, wanted.as_ref())?;
         let since = spec.since.as_deref().map(|since| parse(since, "spec.since")).transpose()?;
         let package = self.package_of(version, &entry).await?;
         let mut details = ExtensionDetailsStatus {
@@ -92,24 +91,33 @@ impl Hub {
         Ok(details)
     }
 
-    /// The extension in the snapshot of a catalog.
+    /// The extension in the snapshot of a catalog. Of several sources, the first one that has the version.
     async fn entry(
         &self,
         catalog: &Key,
         extension: &str,
         key: Option<&str>,
+        version: Option<&Version>,
     ) -> Result<Arc<ExtensionEntry>, ExtensionError> {
         self.load_snapshot(catalog).await;
-        let hint = "`fitout extension list` shows the extensions";
         let snapshot = self.catalogs.snapshot(catalog);
         let snapshot = snapshot.ok_or_else(|| {
-            ExtensionError::NotFound(format!("catalog {} was not read yet, or does not exist", catalog.1))
+            ExtensionError::NotFound(format!(
+                "catalog {} was not read yet, or does not exist; `fitout catalog list` shows the catalogs",
+                catalog.1
+            ))
         })?;
-        let sources = snapshot.sources.iter().rev();
-        let mut sources = sources.filter(|(of, _)| key.is_none_or(|key| key == of.as_str()));
-        let found = sources.find_map(|(_, source)| source.extensions.get(extension).cloned());
-        found.ok_or_else(|| {
-            ExtensionError::NotFound(format!("catalog {} does not offer {extension}; {hint}", catalog.1))
+        let sources = snapshot.sources.iter().rev().filter(|(of, _)| key.is_none_or(|key| key == of.as_str()));
+        let entries: Vec<_> = sources.filter_map(|(_, source)| source.extensions.get(extension)).collect();
+        let has_version = |entry: &&&Arc<ExtensionEntry>| {
+            version.is_none_or(|version| entry.versions.iter().any(|one| one.version == *version))
+        };
+        let found = entries.iter().find(has_version).or(entries.first());
+        found.map(|entry| Arc::clone(entry)).ok_or_else(|| {
+            ExtensionError::NotFound(format!(
+                "catalog {} does not offer {extension}; `fitout extension list` shows the extensions",
+                catalog.1
+            ))
         })
     }
 
@@ -163,15 +171,18 @@ fn parse(version: &str, field: &str) -> Result<Version, ExtensionError> {
 }
 
 /// The entry of a version, or the newest one that is no pre-release.
-fn find<'e>(entry: &'e ExtensionEntry, name: &str, version: Option<&str>) -> Result<&'e VersionEntry, ExtensionError> {
+fn find<'e>(
+    entry: &'e ExtensionEntry,
+    name: &str,
+    version: Option<&Version>,
+) -> Result<&'e VersionEntry, ExtensionError> {
     let Some(version) = version else {
         let release = entry.versions.iter().find(|entry| entry.version.pre.is_empty());
         return release
             .or(entry.versions.first())
             .ok_or_else(|| ExtensionError::NotFound(format!("{name} has no versions")));
     };
-    let parsed = parse(version, "spec.version")?;
-    entry.versions.iter().find(|entry| entry.version == parsed).ok_or_else(|| {
+    entry.versions.iter().find(|entry| entry.version == *version).ok_or_else(|| {
         let newest: Vec<String> = entry.versions.iter().take(3).map(|entry| entry.version.to_string()).collect();
         ExtensionError::NotFound(format!("{name} has no version {version}; the newest are {}", newest.join(", ")))
     })

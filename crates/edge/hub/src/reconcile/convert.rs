@@ -1,6 +1,8 @@
 //! Conversions between API objects and the values that the core decides on.
 
-use fitout_api::{ExtensionInstance, ExtensionRevision, IgnoredFields, ObjectName, Scope, Test, TestResult};
+use fitout_api::{
+    ExtensionInstance, ExtensionReference, ExtensionRevision, IgnoredFields, ObjectName, Scope, Test, TestResult,
+};
 use fitout_cluster_client::Owner;
 use fitout_model::{Gvk, ObjectId};
 use fitout_plan::Ignore;
@@ -12,15 +14,21 @@ use crate::cache::indexes::Key;
 
 /// The namespace of the catalog that an instance names.
 pub(crate) fn catalog_namespace(instance: &ExtensionInstance) -> String {
-    match instance.spec.extension.scope {
-        Scope::Shared => SYSTEM.to_owned(),
-        Scope::Organization => instance.namespace().unwrap_or_default(),
-    }
+    catalog_key(instance).0
 }
 
 /// Namespace and name of the catalog that an instance names.
 pub(crate) fn catalog_key(instance: &ExtensionInstance) -> Key {
-    (catalog_namespace(instance), instance.spec.extension.catalog.clone())
+    catalog_of(&instance.spec.extension, &instance.namespace().unwrap_or_default())
+}
+
+/// Namespace and name of the catalog that an organization with this namespace means.
+pub(crate) fn catalog_of(extension: &ExtensionReference, namespace: &str) -> Key {
+    let namespace = match extension.scope {
+        Scope::Shared => SYSTEM,
+        Scope::Organization => namespace,
+    };
+    (namespace.to_owned(), extension.catalog.clone())
 }
 
 /// The Helm release of an instance.

@@ -1,7 +1,5 @@
 //! The `extensiondetails` resource: all that is known of one version of an extension. Computed on create, never stored.
 
-use std::time::Duration;
-
 use fitout_api::ExtensionDetails;
 use fitout_hub::Hub;
 use serde_json::Value;
@@ -16,15 +14,12 @@ use super::{GROUP, request};
 /// The name of the resource.
 pub(crate) const RESOURCE: &str = "extensiondetails";
 
-/// Less than the minute after which the API server itself gives up.
-const TIMEOUT: Duration = Duration::from_secs(50);
-
 /// Computes the details for an authorized caller.
 pub(crate) async fn create(hub: &Hub, caller: &Caller, namespace: &str, body: &[u8]) -> Result<Value, ApiError> {
     let mut object: ExtensionDetails = request::parse(body, "ExtensionDetails")?;
     let action = Action { verb: "create", group: GROUP, resource: RESOURCE, namespace, name: None };
     require(hub.unfenced(), caller, action).await?;
-    let details = timeout(TIMEOUT, hub.extension_details(namespace, &object.spec)).await.map_err(|_| {
+    let details = timeout(request::TIMEOUT, hub.extension_details(namespace, &object.spec)).await.map_err(|_| {
         ApiError::unavailable(format!("{}: its chart could not be read in time; try again", object.spec.extension.name))
     })?;
     object.status = Some(details.map_err(|error| api_error(&error))?);

@@ -19,7 +19,7 @@ use super::error::ApiError;
 use super::front_proxy::Caller;
 
 /// Less than the minute after which the API server itself gives up.
-const TIMEOUT: Duration = Duration::from_secs(50);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(50);
 
 /// The input of an authorized request.
 pub(crate) struct Input {
